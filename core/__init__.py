@@ -1,0 +1,1 @@
+"""Assay's library: what judges, counts, stores and serves. Layers are drawn in docs/architecture.md."""

@@ -1,0 +1,1 @@
+"""The outside world behind the ports: each module implements one port and raises core.errors."""

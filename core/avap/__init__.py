@@ -1,0 +1,1 @@
+"""The AVAP language: text in, tree and diagnostics out. Pure."""

@@ -1,0 +1,1 @@
+"""Checks: each judges one sample and returns a verdict."""

@@ -1,0 +1,1 @@
+"""What Assay does with its ports: answer, judge, compare."""

@@ -1,0 +1,1 @@
+"""The laboratory: configs, identity, the record, cells and how they run."""

