@@ -1,0 +1,44 @@
+"""Rules for every test: the network ends at loopback, and nothing is read from or left in the user's own folders."""
+
+import ipaddress
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_real_connect = socket.socket.connect
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _guarded_connect(self: socket.socket, address: Any) -> None:
+    if self.family in (socket.AF_INET, socket.AF_INET6) and not _is_loopback(address[0]):
+        raise AssertionError(f"a test tried to reach {address}: only loopback is allowed")
+    _real_connect(self, address)
+
+
+@pytest.fixture(autouse=True)
+def _only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket.socket, "connect", _guarded_connect)
+
+
+@pytest.fixture(autouse=True)
+def _own_folders(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Results go to a folder of the test's own; variables of the caller's shell do not leak in."""
+    for name in ("EVAL_SEED", "ASSAY_IMAGE_DIGEST", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "ASSAY_CONFIGS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ASSAY_RESULTS", str(tmp_path_factory.mktemp("results")))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+@pytest.fixture(scope="session")
+def configs() -> Path:
+    """The configs folder of this checkout."""
+    return Path(__file__).resolve().parent.parent / "configs"
