@@ -1,0 +1,20 @@
+"""How an evaluation looks: the same numbers as JSON, as Markdown for a pull request, and as one page with plots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from core.lab.report.markdown import markdown
+from core.lab.report.page import page
+from core.model.evaluation import EvaluationReport, JudgedRow
+
+__all__ = ["files", "markdown", "page"]
+
+
+def files(report: EvaluationReport, rows: Sequence[JudgedRow]) -> Mapping[str, bytes]:
+    """The report files by name. Equal reports give equal bytes."""
+    return {
+        "report.json": (report.model_dump_json(indent=2) + "\n").encode(),
+        "report.md": markdown(report).encode(),
+        "report.html": page(report, rows).encode(),
+    }

@@ -1,0 +1,78 @@
+"""The report as Markdown: what fits in a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from core.lab.report.words import (
+    METRIC_NAMES,
+    calibration_line,
+    denominators,
+    gate_effect,
+    gate_line,
+    interval,
+    number,
+    standing,
+)
+from core.model.evaluation import EvaluationReport, SuiteSummary
+
+
+def markdown(report: EvaluationReport) -> str:
+    """The whole report as Markdown text."""
+    return "\n".join(_lines(report)) + "\n"
+
+
+def _lines(report: EvaluationReport) -> Iterator[str]:
+    yield f"# {report.experiment} / {report.name}: {standing(report)}"
+    yield ""
+    yield (
+        f"{report.n_rows} of {report.n_expected} judged rows, {report.runs} runs per suite, seed {report.seed}, "
+        f"fingerprint `{report.fingerprint[:12]}`."
+    )
+    for suite in report.suites:
+        yield from _suite(suite)
+    if report.gates:
+        yield from _list("Gates", [gate_line(gate) for gate in report.gates])
+    if report.binding_faults:
+        yield from _list("Why these numbers may not be cited", report.binding_faults)
+    yield from _list("What these numbers cannot show", report.caveats)
+
+
+def _suite(suite: SuiteSummary) -> Iterator[str]:
+    yield from ("", f"## {suite.suite}: {suite.band or 'no verdict'}", "", gate_effect(suite), "")
+    yield from _table(
+        ("metric", "final", "sd over runs", "clustered error", "95 % interval", "before the gate", "scored"),
+        [
+            (
+                METRIC_NAMES[m.metric], number(m.final.mean), number(m.final.sd_over_runs), number(m.final.cluster_se),
+                interval(m.final), number(m.raw.mean), denominators(m.final),
+            )
+            for m in suite.metrics
+        ],
+    )  # fmt: skip
+    syntax = suite.syntax.overall
+    yield from (
+        "",
+        f"Syntactic validity {number(syntax.mean)}, interval {interval(syntax)}, over {denominators(syntax)}.",
+    )
+    if suite.calibration is not None:
+        yield from ("", f"Calibration of the gate: {calibration_line(suite.calibration)}.")
+    if suite.confusion.cells:
+        yield from ("", "### Which answers the parser rejected", "")
+        yield from _table(
+            ("category", "question", "times", "constructs"),
+            [(c.category.value, c.question, str(c.count), ", ".join(c.constructs)) for c in suite.confusion.cells],
+        )
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + "---|" * len(head)
+    for row in rows:
+        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
+
+
+def _list(title: str, items: Sequence[str]) -> Iterator[str]:
+    if items:
+        yield from ("", f"## {title}", "")
+        yield from (f"- {item}" for item in items)
