@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import threading
 from collections.abc import Callable
 
@@ -18,7 +17,8 @@ def when_parent_leaves(then: Callable[[], None]) -> None:
     """Call `then` from a daemon thread once stdin reaches its end; if the process is still here 3 s later, end it."""
 
     def watch() -> None:
-        while sys.stdin.buffer.read(4096):
+        # Not through sys.stdin: an interpreter that ends while a thread waits in its buffer aborts.
+        while os.read(0, 4096):
             pass
         threading.Timer(3.0, os._exit, (0,)).start()
         then()

@@ -1,0 +1,1 @@
+"""Services about the AVAP language."""

@@ -1,0 +1,104 @@
+"""`assay avap`: AVAP programs checked in this process, with what the base install brings."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from core.errors import ConfigError, ExitCode
+from core.model.specs import LanguageSpec
+from core.model.syntax import Diagnostic, Dialect, ParseResult, Validity
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
+
+_STDIN = Path("-")
+_SHOWN = 96
+"""Columns of a source line that are shown around a fault."""
+
+
+@app.callback()
+def _avap() -> None:
+    """Check programs of the AVAP language."""
+
+
+@app.command()
+def check(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Programs to check; [bold]-[/] reads standard input.")
+    ],
+    vocabulary: Annotated[
+        str, typer.Option(metavar="ID", help="Which commands exist: the name of a file in configs/languages/avap.")
+    ] = LanguageSpec().vocabulary,
+    dialect: Annotated[
+        Dialect, typer.Option(help="How arguments are read; lenient also takes bare text and empty arguments.")
+    ] = Dialect.STRICT,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per file and line, for scripts.")] = False,
+) -> None:
+    """Check AVAP programs, as a compiler would.
+
+    Each fault is one line, [bold]file:line:column: category: message[/], with the place below it. After the faults of
+    a file comes its trace: the text that a model is given when it has to repair the program.
+
+    Exit code: 0 all are valid; 1 some are not; 2 a file cannot be read, or the vocabulary is unknown.
+
+    Example: [bold]assay avap check --dialect lenient orders.avap login.avap[/]
+    """
+    from core.adapters.avap_file import check_bytes  # noqa: PLC0415  keeps `assay --help` quick
+    from core.adapters.languages import load_vocabulary  # noqa: PLC0415
+
+    table = load_vocabulary(vocabulary)
+    verdicts: Counter[Validity] = Counter()
+    unreadable: list[str] = []
+    for file in files:
+        name = "<stdin>" if file == _STDIN else typer.format_filename(file)
+        try:
+            raw = _bytes(file)
+        except OSError as error:
+            unreadable.append(f"{name} ({error.strerror})")
+            continue
+        result = check_bytes(raw, table, dialect)
+        verdicts[result.verdict] += 1
+        typer.echo(_json(name, result) if as_json else _text(name, result, raw))
+    if unreadable:
+        raise ConfigError(f"cannot read {', '.join(unreadable)}", remedy="name files that exist and may be read")
+    if verdicts[Validity.INVALID]:
+        raise typer.Exit(ExitCode.GATE_FAILED)
+
+
+def _bytes(file: Path) -> bytes:
+    return typer.get_binary_stream("stdin").read() if file == _STDIN else file.read_bytes()
+
+
+def _json(name: str, result: ParseResult) -> str:
+    # The default escapes keep it to one line for readers that also break at U+2028 and its like.
+    return json.dumps({"file": name, **result.model_dump(mode="json"), "node_types": sorted(result.node_types)})
+
+
+def _text(name: str, result: ParseResult, raw: bytes) -> str:
+    if result.verdict is Validity.VALID:
+        return f"{name}: valid ({result.vocabulary}, {result.dialect.value})"
+    lines = re.split(r"\r\n|\r|\n", raw.decode("utf-8", "replace"))
+    faults = [text for diagnostic in result.diagnostics for text in _fault(name, diagnostic, lines)]
+    return "\n".join([*faults, "trace:", *(f"  {line}" for line in result.trace)])
+
+
+def _fault(name: str, diagnostic: Diagnostic, lines: list[str]) -> list[str]:
+    where = f"{name}:{diagnostic.line}:{diagnostic.column}"
+    headline = f"{where}: {diagnostic.category.value}: {diagnostic.message}"
+    if diagnostic.line > len(lines) or not lines[diagnostic.line - 1].strip():
+        return [headline]
+    return [headline, *_snippet(lines[diagnostic.line - 1], diagnostic)]
+
+
+def _snippet(line: str, diagnostic: Diagnostic) -> list[str]:
+    """The line around the fault, and carets under the offending text."""
+    column = diagnostic.column - 1
+    first = max(0, column - _SHOWN // 2)
+    shown = "".join(character if character.isprintable() else " " for character in line[first : first + _SHOWN])
+    width = max(1, min(len(diagnostic.text.partition("\n")[0]), len(shown) - (column - first)))
+    return [f"    {shown.rstrip()}", f"    {' ' * (column - first)}{'^' * width}"]

@@ -1,0 +1,114 @@
+"""`assay parser`: the parser as a gRPC service, and what a running one is."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from core.errors import ConfigError
+from core.model.specs import LanguageSpec
+from core.model.syntax import Dialect, ParserInfo
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
+
+_LANGUAGE = LanguageSpec()
+
+
+@app.callback()
+def _parser() -> None:
+    """Serve the AVAP parser over gRPC, or ask a running one what it is."""
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all of this machine's.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 50051,
+    vocabulary: Annotated[
+        str, typer.Option(metavar="ID", help="Used for requests that name no vocabulary.")
+    ] = _LANGUAGE.vocabulary,
+    dialect: Annotated[Dialect, typer.Option(help="Used for requests that name no dialect.")] = _LANGUAGE.dialect,
+) -> None:
+    """Serve the parser until Ctrl-C or SIGTERM; calls in flight are finished first.
+
+    Offers avap.parser.v1.Parser with all vocabularies of configs/languages/avap, and the standard gRPC services for
+    health and reflection. On a pipe it prints one JSON line with its port instead of the banner.
+
+    Example: [bold]assay parser serve --port 50051[/], and elsewhere [bold]assay run CONFIG --set
+    runtime.parser_url=localhost:50051[/]
+    """
+    with _needs_grpc():
+        from core.serving import parser as server  # noqa: PLC0415  keeps `assay --help` quick
+        from core.serving.parser_service import Languages  # noqa: PLC0415
+    from core.adapters.languages import vocabulary_root  # noqa: PLC0415
+    from core.serving.lifeline import announce  # noqa: PLC0415
+
+    leaving = server.set_by(signal.SIGINT, signal.SIGTERM)
+    languages = Languages.read(vocabulary_root(), LanguageSpec(vocabulary=vocabulary, dialect=dialect))
+    banner = _Banner(host, languages.info)
+    ready = banner.ready if sys.stdout.isatty() else announce
+    server.serve(languages, host=host, port=port, ready=ready, leaving=leaving)
+
+
+@app.command()
+def info(
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="host:port of a running parser.")],
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for scripts.")] = False,
+    deadline: Annotated[float, typer.Option(min=0.001, metavar="SECONDS", help="How long to wait.")] = 2.0,
+) -> None:
+    """Say what a running parser is: version, vocabularies with their hashes, dialects, limits.
+
+    These are the facts that a run records, and that may not change while it lasts. Exit code 5 when it does not answer.
+
+    Example: [bold]assay parser info localhost:50051[/]
+    """
+    with _needs_grpc():
+        from core.adapters.parser import ask  # noqa: PLC0415  keeps `assay --help` quick
+
+    answer = asyncio.run(ask(target, deadline_s=deadline))
+    typer.echo(answer.model_dump_json() if as_json else _described(answer))
+
+
+class _Banner:
+    """What a person at a terminal is told."""
+
+    def __init__(self, host: str, what: ParserInfo) -> None:
+        self._host = host
+        self._what = what
+
+    def ready(self, port: int) -> None:
+        """Say that `port` answers."""
+        typer.echo(f"AVAP parser on {self._host}:{port}  (Ctrl-C stops it)\n\n{_described(self._what)}")
+
+
+@contextmanager
+def _needs_grpc() -> Iterator[None]:
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"the parser service is not installed ({error})", remedy="pip install 'assay-lab[parser]'"
+        ) from error
+
+
+def _described(what: ParserInfo) -> str:
+    width = max((len(entry.id) for entry in what.vocabularies), default=0)
+    vocabularies = [
+        f"  {entry.id:<{width}}  {entry.commands} commands, {entry.node_types} node types, sha256 {entry.sha256}"
+        for entry in what.vocabularies
+    ]
+    return "\n".join(
+        [
+            f"version       {what.version}",
+            f"dialects      {', '.join(dialect.value for dialect in what.dialects)}",
+            f"limits        {what.max_bytes} bytes of code, {what.max_depth} levels of nesting",
+            f"trace texts   sha256 {what.trace_templates_sha256}",
+            "vocabularies",
+            *vocabularies,
+        ]
+    )
