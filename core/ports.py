@@ -27,8 +27,8 @@ Result = TypeVar("Result")
 class Check(Protocol):
     """Judges one sample. Never raises for an absent dependency: that is UNKNOWN."""
 
-    async def __call__(self, sample: Sample) -> Verdict:
-        """Judge `sample`."""
+    async def __call__(self, sample: Sample) -> Verdict | None:
+        """Judge `sample`; None when the check does not apply to it."""
 
 
 class Parser(Protocol):
