@@ -46,17 +46,17 @@ def read_truth(path: Path) -> Mapping[str, InjectedFault]:
     out. Any other line that does not read is a StoreError naming the file and the line.
     """
     try:
-        content = path.read_text(encoding="utf-8")
+        content = path.read_bytes()
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise StoreError(f"{path} cannot be read: {error}", file=str(path)) from error
-    whole = content[: content.rfind("\n") + 1]
-    found = [_fault(line, path, number) for number, line in enumerate(whole.split("\n"), start=1) if line]
+    whole = content[: content.rfind(b"\n") + 1]
+    found = [_fault(line, path, number) for number, line in enumerate(whole.split(b"\n"), start=1) if line]
     return {fault.message_id: fault for fault in found}
 
 
-def _fault(line: str, path: Path, number: int) -> InjectedFault:
+def _fault(line: bytes, path: Path, number: int) -> InjectedFault:
     try:
         return InjectedFault.model_validate_json(line)
     except ValidationError as error:

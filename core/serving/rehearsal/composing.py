@@ -1,0 +1,95 @@
+"""One request to one reply: which task, which answer, spoiled or not, cut where the request says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from core.model.calibration import InjectedFault
+from core.model.specs import Fault
+from core.serving.rehearsal import answering, judging, protocol, schema, spoiling
+from core.serving.rehearsal.delivery import Reply
+from core.serving.rehearsal.draws import Draws
+from core.serving.rehearsal.protocol import CHARS_PER_TOKEN, Request
+from core.serving.rehearsal.reading import Reading, Task, read
+
+GREETING = (
+    "This is the rehearsal model: it answers from the context of Assay's prompts, and judges by shared words. "
+    "This request names no task that it knows, so there is nothing to rehearse."
+)
+
+JUDGEMENTS: Mapping[Task, Callable[[Reading, Draws], dict[str, Any]]] = {
+    Task.STATEMENTS: lambda reading, _: judging.statements(reading),
+    Task.SUPPORT: lambda reading, _: judging.support(reading),
+    Task.QUESTIONS: judging.questions,
+    Task.ATTRIBUTION: lambda reading, _: judging.attribution(reading),
+    Task.USEFULNESS: lambda reading, _: judging.usefulness(reading),
+}
+
+
+@dataclass(frozen=True)
+class Composed:
+    """A reply, and what was done to it on purpose."""
+
+    reply: Reply
+    fault: InjectedFault | None = None
+
+
+def compose(request: Request, shares: Mapping[Fault, float]) -> Composed:
+    """The reply to `request`: a pure function of the request's identity, its text and the fault shares."""
+    message_id = f"msg_{request.identity[:24]}"
+    reading = read(request.system, request.user)
+    draws = Draws(request.identity)
+    if reading.task is Task.ANSWER and request.schema is None:
+        return _answer(request, reading, draws, message_id, shares)
+    return Composed(_reply(request, message_id, _text(request, reading, draws)))
+
+
+def _text(request: Request, reading: Reading, draws: Draws) -> str:
+    if request.schema is None:
+        return _free_text(reading, draws)
+    if reading.task not in JUDGEMENTS:
+        return orjson.dumps(schema.minimal(request.schema)).decode()
+    return orjson.dumps(schema.shaped(JUDGEMENTS[reading.task](reading, draws), request.schema)).decode()
+
+
+def _free_text(reading: Reading, draws: Draws) -> str:
+    if reading.task in JUDGEMENTS:
+        return orjson.dumps(JUDGEMENTS[reading.task](reading, draws)).decode()
+    return answering.reformulate(reading) if reading.task is Task.REFORMULATE else GREETING
+
+
+def _answer(
+    request: Request, reading: Reading, draws: Draws, message_id: str, shares: Mapping[Fault, float]
+) -> Composed:
+    """An answer, spoiled by draw if it holds code; one that would be cut off is left as it is."""
+    answer = answering.answer(reading, draws)
+    clean = _reply(request, message_id, answer.markdown(answer.code))
+    fault = spoiling.fault_for(draws, shares) if answer.code else None
+    if fault is None:
+        return Composed(clean)
+    spoiled = spoiling.spoil(answer.code, fault, draws)
+    reply = _reply(request, message_id, answer.markdown(spoiled.code))
+    if reply.stop_reason != "end_turn":
+        return Composed(clean)
+    return Composed(reply, InjectedFault(message_id=message_id, fault=fault, detail=spoiled.detail, code=spoiled.code))
+
+
+def _reply(request: Request, message_id: str, text: str) -> Reply:
+    text, reason, stop = _ended(text, request)
+    return Reply(
+        message_id=message_id, model=request.model, text=text, stop_reason=reason, stop_sequence=stop,
+        input_tokens=request.input_tokens, output_tokens=protocol.tokens(text),
+    )  # fmt: skip
+
+
+def _ended(text: str, request: Request) -> tuple[str, str, str | None]:
+    """The text as far as it goes, why it ends there, and the stop sequence met, if any."""
+    found = min(((text.find(stop), stop) for stop in request.stop_sequences if stop in text), default=(len(text), None))
+    limit = request.max_tokens * CHARS_PER_TOKEN
+    if found[0] > limit:
+        return text[:limit], "max_tokens", None
+    return text[: found[0]], "stop_sequence" if found[1] else "end_turn", found[1]

@@ -1,0 +1,58 @@
+"""English or Spanish: telling them apart, and the fixed phrases of the model in both."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from core.serving.rehearsal import text
+from core.serving.rehearsal.glossary import ENGLISH_STOP_WORDS, SPANISH_STOP_WORDS
+from core.serving.rehearsal.reading import Section
+
+
+class Language(StrEnum):
+    """A language that the model answers in, as ISO 639-1."""
+
+    ENGLISH = "en"
+    SPANISH = "es"
+
+
+NOT_COVERED = {
+    Language.ENGLISH: "The documentation does not cover this question, so it cannot be answered from the context.",
+    Language.SPANISH: "La documentación no cubre esta pregunta, así que no se puede responder a partir del contexto.",
+}
+QUOTING = {Language.ENGLISH: "The documentation says:", Language.SPANISH: "Según dice la documentación:"}
+CODE_FOLLOWS = {Language.ENGLISH: "A complete program:", Language.SPANISH: "Un programa completo:"}
+
+_REFUSAL = re.compile(
+    r"\b(not|no|cannot|\w+n't)\b[^.]{0,60}\b(cover|contain|mention|document|answer|information)"
+    r"|\bno\b[^.]{0,60}\b(cubre|contiene|menciona|documenta|responder|informaci[oó]n)",
+    re.IGNORECASE,
+)
+_SPANISH_ONLY = re.compile(r"[¿¡ñáéíóú]", re.IGNORECASE)
+
+
+def of_section(section: Section) -> Language:
+    """The language a section declares, or else the one its text is in."""
+    declared = section.attributes.get("language", "")[:2].lower()
+    return Language(declared) if declared in list(Language) else of_text(section.text)
+
+
+def of_text(prose: str) -> Language:
+    """The language most of whose small words occur in `prose`; English when there is nothing to tell by."""
+    heard = [text.plain(word) for word in text.words(prose)]
+    spanish = sum(word in SPANISH_STOP_WORDS for word in heard) + len(_SPANISH_ONLY.findall(prose))
+    english = sum(word in ENGLISH_STOP_WORDS for word in heard)
+    return Language.SPANISH if spanish > english else Language.ENGLISH
+
+
+def of_answer(answer: str) -> Language:
+    """The language of an answer: of its first paragraph, since what follows may be quoted in another."""
+    first, _, _ = answer.strip().partition("\n\n")
+    return of_text(first)
+
+
+def refuses(prose: str) -> bool:
+    """Whether prose says that the documentation has no answer, instead of giving one."""
+    first = text.sentences(prose)[:2]
+    return any(_REFUSAL.search(sentence) for sentence in first) and len(text.sentences(prose)) <= 2

@@ -1,0 +1,58 @@
+"""How one rehearsal server behaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import orjson
+from pydantic import ValidationError
+
+from core.errors import ConfigError
+from core.model.specs import Fault, RehearsalSpec
+from core.serving.rehearsal.trouble import Trouble
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything but the port. `retry_after_s` is what a 429 tells the caller to wait."""
+
+    seed: int = 0
+    faults: Mapping[Fault, float] = field(default_factory=dict)
+    trouble: Mapping[Trouble, float] = field(default_factory=dict)
+    latency_ms: int = 0
+    retry_after_s: int = 1
+    truth: Path | None = None
+
+
+def read_faults(text: str, *, seed: int) -> Mapping[Fault, float]:
+    """The shares in a JSON object `{"foreign_language": 0.06}`. Raises ConfigError."""
+    try:
+        return RehearsalSpec(seed=seed, faults=_rates(text, "--faults")).faults
+    except ValidationError as error:
+        said = "; ".join(str(problem["msg"]) for problem in error.errors())
+        raise ConfigError(f"--faults: {said}", path="faults", remedy=f"known: {', '.join(Fault)}") from error
+
+
+def read_trouble(text: str) -> Mapping[Trouble, float]:
+    """The rates in a JSON object `{"429": 0.05, "cut": 0.01}`. Raises ConfigError."""
+    rates = _rates(text, "--trouble")
+    known = {trouble.value for trouble in Trouble}
+    if unknown := sorted(set(rates) - known):
+        raise ConfigError(
+            f"--trouble: unknown {', '.join(unknown)}", path="trouble", remedy=f"known: {', '.join(Trouble)}"
+        )
+    if any(rate < 0 for rate in rates.values()) or sum(rates.values()) > 1:
+        raise ConfigError("--trouble: rates must not be negative, nor sum to more than 1", path="trouble")
+    return {Trouble(name): rate for name, rate in rates.items()}
+
+
+def _rates(text: str, option: str) -> dict[str, float]:
+    try:
+        data = orjson.loads(text or "{}")
+    except orjson.JSONDecodeError as error:
+        raise ConfigError(f"{option}: not valid JSON: {error}", remedy="write it as '{\"NAME\": 0.05}'") from error
+    if not isinstance(data, dict) or not all(isinstance(rate, (int, float)) for rate in data.values()):
+        raise ConfigError(f"{option}: wanted an object of numbers", remedy="write it as '{\"NAME\": 0.05}'")
+    return {name: float(rate) for name, rate in data.items()}

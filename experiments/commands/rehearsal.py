@@ -1,0 +1,93 @@
+"""`assay rehearsal`: the rehearsal model by hand, for trying a client or watching a campaign's traffic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.panel import Panel
+
+from core.errors import AssayError
+
+app = typer.Typer(
+    name="rehearsal",
+    help="A local language model that costs nothing: it speaks the Anthropic Messages protocol, and repeats itself.",
+    no_args_is_help=True,
+)
+
+
+@app.callback()
+def group() -> None:
+    """A local language model that costs nothing: it speaks the Anthropic Messages protocol, and repeats itself."""
+
+
+Port = Annotated[int, typer.Option(help="Loopback port; 0 takes a free one.", min=0, max=65535)]
+Seed = Annotated[int, typer.Option(help="Root of every choice: equal seeds give equal replies.")]
+Faults = Annotated[
+    str,
+    typer.Option(
+        help="JSON: failure mode -> share of the replies with code that are spoiled. Modes: foreign_language, "
+        "hallucinated_command, foreign_structure.",
+        metavar="JSON",
+    ),
+]
+Trouble = Annotated[
+    str,
+    typer.Option(
+        help="JSON: failure -> rate. 429, 500, 529; cut (the connection closes midway), half (half a reply that looks "
+        "whole), hang (nothing comes). Drawn by request and attempt, so that a retry can succeed.",
+        metavar="JSON",
+    ),
+]
+Latency = Annotated[int, typer.Option(help="Milliseconds before each reply.", min=0)]
+RetryAfter = Annotated[int, typer.Option(help="Seconds that a 429 asks its caller to wait.", min=0)]
+Truth = Annotated[Path | None, typer.Option(help="File that says which replies were spoiled, one JSON line each.")]
+
+
+@app.command()
+def serve(
+    *,
+    port: Port = 8808,
+    seed: Seed = 0,
+    faults: Faults = "{}",
+    trouble: Trouble = "{}",
+    latency_ms: Latency = 0,
+    retry_after_s: RetryAfter = 1,
+    truth: Truth = None,
+) -> None:
+    """Serve the rehearsal model until Ctrl-C.
+
+    It answers from the context in the prompt and judges by shared words: use it to rehearse a campaign, a client or a
+    gate. What it says of quality means nothing. A run starts its own; this command is for watching it by hand.
+
+    Example: assay rehearsal serve --faults '{"foreign_language": 0.06}' --truth truth.jsonl
+    """
+    from core.serving.rehearsal.server import serve as listen
+    from core.serving.rehearsal.settings import Settings, read_faults, read_trouble
+
+    try:
+        settings = Settings(
+            seed=seed, faults=read_faults(faults, seed=seed), trouble=read_trouble(trouble), latency_ms=latency_ms,
+            retry_after_s=retry_after_s, truth=truth,
+        )  # fmt: skip
+        listen(settings, port=port, ready=_banner)
+    except KeyboardInterrupt:
+        raise typer.Exit(0) from None
+    except AssayError as error:
+        Console(stderr=True).print(f"{error}\n{error.remedy}", markup=False)
+        raise typer.Exit(error.exit_code) from error
+
+
+def _banner(url: str) -> None:
+    Console().print(
+        Panel.fit(
+            f"Rehearsal model on {url}\n\n"
+            f'from anthropic import Anthropic\nclient = Anthropic(base_url="{url}", api_key="rehearsal")\n'
+            'client.messages.create(model="rehearsal-1", max_tokens=512, messages=[...])\n\n'
+            f"or in a config:  runtime: {{generator_url: {url}}}\n"
+            "Ctrl-C stops it. Its results are never binding.",
+            title="assay rehearsal",
+        )
+    )
