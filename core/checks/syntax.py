@@ -17,11 +17,11 @@ from core.ports import Parser
 class Examination:
     """The blocks of one answer with what the parser said of them.
 
-    `outage` is the parser's failure, empty when it answered for every block; after a failure the rest is not asked.
+    `outage` is the parser's failure, None when it answered for every block; after a failure the rest is not asked.
     """
 
     blocks: tuple[Block, ...]
-    outage: str = ""
+    outage: ParserUnavailable | None = None
 
     @property
     def results(self) -> tuple[ParseResult, ...]:
@@ -65,7 +65,7 @@ class SyntaxCheck:
             try:
                 result = await self._parser.parse(block.code)
             except ParserUnavailable as error:
-                return Examination(tuple(blocks), outage=str(error) or "no answer")
+                return Examination(tuple(blocks), outage=error)
             blocks[position] = block.model_copy(update={"result": result})
         return Examination(tuple(blocks))
 
@@ -75,7 +75,7 @@ class SyntaxCheck:
         if not examination.bears_code:
             return None
         if examination.outage:
-            return self._verdict(Outcome.UNKNOWN, None, examination.outage)
+            return self._verdict(Outcome.UNKNOWN, None, str(examination.outage))
         if examination.validity is Validity.VALID:
             return self._verdict(Outcome.PASS, 1.0)
         diagnostics = tuple(found for result in examination.results for found in result.diagnostics)

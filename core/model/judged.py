@@ -194,6 +194,8 @@ class JudgedRow(Frozen):
     few_shots: FewShots
     answer: str
     answer_stop: StopReason
+    answer_fault: str = ""
+    """What the provider said when it refused the request for an answer."""
     message_id: str
     """Of the generation: joins the rehearsal's truth file. Empty when the provider refused the request."""
     blocks: tuple[Block, ...]
