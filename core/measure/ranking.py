@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Sequence
-from typing import TypeVar
-
-Id = TypeVar("Id", bound=Hashable)
+from collections.abc import Collection, Iterable, Sequence
 
 RRF_K = 60
 """The constant of Cormack, Clarke and Buettcher, "Reciprocal Rank Fusion" (SIGIR 2009)."""
@@ -15,19 +13,20 @@ CHUNK_MARK = "~"
 """Separates a section's id from the number of one of its chunks: `reference/loops#range~2`."""
 
 
-def reciprocal_rank_fusion(rankings: Iterable[Sequence[Id]], k: int = RRF_K) -> list[tuple[Id, float]]:
+def reciprocal_rank_fusion(rankings: Iterable[Sequence[str]], k: int = RRF_K) -> list[tuple[str, float]]:
     """Fuse rankings (best first): score(x) = sum over the rankings that hold x of 1 / (k + rank), ranks from 1.
 
-    Best first; equal scores keep the order in which the ids were first met, so a tie favours the earlier ranking.
-    An id that a ranking repeats counts at its best rank. Raises ValueError for k below 0.
+    Best first, equal scores by id, so that the order of the rankings does not matter. An id that a ranking repeats
+    counts at its best rank. Raises ValueError for k below 0.
     """
     if k < 0:
         raise ValueError(f"k is {k}; it must not be negative")
-    scores: defaultdict[Id, float] = defaultdict(float)
+    shares: defaultdict[str, list[float]] = defaultdict(list)
     for ranking in rankings:
         for rank, item in enumerate(dict.fromkeys(ranking), start=1):
-            scores[item] += 1.0 / (k + rank)
-    return sorted(scores.items(), key=lambda entry: -entry[1])
+            shares[item].append(1.0 / (k + rank))
+    scores = [(item, math.fsum(parts)) for item, parts in shares.items()]
+    return sorted(scores, key=lambda entry: (-entry[1], entry[0]))
 
 
 def section_of(passage_id: str) -> str:
