@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.adapters import child
-from core.adapters.languages import vocabulary_root
+from core.adapters.languages import load_vocabulary, vocabulary_root
 from core.adapters.parser_channel import ParserChannel, opened
 from core.errors import DependencyDown, ParserRefused, ParserUnavailable
 from core.model.specs import LanguageSpec
@@ -37,9 +37,11 @@ async def embedded(
     """A parser in a child process of ours, healthy when this yields and gone when this process is, however it ends.
 
     `log` takes what the child writes on stderr; `vocabularies` is the folder of vocabulary files.
-    Raises ParserUnavailable, quoting the child, when it does not start.
+    Raises ConfigError when there is no such vocabulary; ParserUnavailable, quoting the child, when it does not start.
     """
-    arguments = ["--port", "0", "--lifeline", "--vocabulary-root", str(vocabularies or vocabulary_root())]
+    root = vocabularies or vocabulary_root()
+    load_vocabulary(language.vocabulary, root)
+    arguments = ["--port", "0", "--lifeline", "--vocabulary-root", str(root)]
     arguments += ["--vocabulary", language.vocabulary, "--dialect", language.dialect.value]
     async with contextlib.AsyncExitStack() as stack:
         try:

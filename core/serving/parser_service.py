@@ -36,7 +36,7 @@ class Languages:
     def read(cls, root: Path, default: LanguageSpec) -> Languages:
         """All the vocabularies in the folder `root`. Raises ConfigError when one is broken or the default is absent."""
         load_vocabulary(default.vocabulary, root)
-        return cls({id: load_vocabulary(id, root) for id in vocabulary_ids(root)}, default)
+        return cls({each: load_vocabulary(each, root) for each in vocabulary_ids(root)}, default)
 
     @property
     def info(self) -> ParserInfo:

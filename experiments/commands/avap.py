@@ -48,8 +48,9 @@ def check(
 
     Example: [bold]assay avap check --dialect lenient orders.avap login.avap[/]
     """
-    from core.adapters.avap_file import check_bytes  # noqa: PLC0415  keeps `assay --help` quick
-    from core.adapters.languages import load_vocabulary  # noqa: PLC0415
+    # Imported here, so that `assay --help` stays quick.
+    from core.adapters.avap_file import check_bytes
+    from core.adapters.languages import load_vocabulary
 
     table = load_vocabulary(vocabulary)
     verdicts: Counter[Validity] = Counter()

@@ -43,10 +43,10 @@ def serve(
     runtime.parser_url=localhost:50051[/]
     """
     with _needs_grpc():
-        from core.serving import parser as server  # noqa: PLC0415  keeps `assay --help` quick
-        from core.serving.parser_service import Languages  # noqa: PLC0415
-    from core.adapters.languages import vocabulary_root  # noqa: PLC0415
-    from core.serving.lifeline import announce  # noqa: PLC0415
+        from core.serving import parser as server
+        from core.serving.parser_service import Languages
+    from core.adapters.languages import vocabulary_root
+    from core.serving.lifeline import announce
 
     leaving = server.set_by(signal.SIGINT, signal.SIGTERM)
     languages = Languages.read(vocabulary_root(), LanguageSpec(vocabulary=vocabulary, dialect=dialect))
@@ -68,7 +68,7 @@ def info(
     Example: [bold]assay parser info localhost:50051[/]
     """
     with _needs_grpc():
-        from core.adapters.parser import ask  # noqa: PLC0415  keeps `assay --help` quick
+        from core.adapters.parser import ask
 
     answer = asyncio.run(ask(target, deadline_s=deadline))
     typer.echo(answer.model_dump_json() if as_json else _described(answer))
