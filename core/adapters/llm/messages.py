@@ -1,0 +1,171 @@
+"""Anthropic's Messages protocol, through the anthropic SDK with all of its own retrying switched off.
+
+The body is posted as it was hashed, past the typed `messages.create`: that has no place for sampling parameters, and
+warns of models that preflight has judged already. Importing this module imports the SDK, which takes a second.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from functools import cache
+from typing import Any
+
+import anthropic
+import httpx2
+from pydantic import BaseModel, Field, ValidationError
+
+from core.adapters.llm.reply import Reply, lost, malformed, printable, quoted
+from core.adapters.llm.request import Request, Surface
+from core.adapters.llm.sampling import temperature_for
+from core.adapters.llm.wire import CONNECTIONS, is_loopback
+from core.errors import ConfigError
+from core.model.prompt import Prompt, StopReason, Usage
+from core.model.specs import ModelSpec, Provider
+from core.policy.retry import Charge, Failure, from_response
+
+_DEFAULT_URL = "https://api.anthropic.com"
+_STOPS = {
+    "end_turn": StopReason.END,
+    "stop_sequence": StopReason.END,
+    "max_tokens": StopReason.MAX_TOKENS,
+    "model_context_window_exceeded": StopReason.MAX_TOKENS,
+    "refusal": StopReason.REFUSAL,
+}
+
+
+class _Block(BaseModel):
+    type: str
+    text: str = ""
+
+
+class _Usage(BaseModel):
+    input_tokens: int = Field(ge=0)
+    output_tokens: int = Field(ge=0)
+    cache_creation_input_tokens: int | None = Field(default=None, ge=0)
+    cache_read_input_tokens: int | None = Field(default=None, ge=0)
+
+
+class _Message(BaseModel):
+    id: str
+    model: str
+    content: list[_Block]
+    stop_reason: str | None
+    usage: _Usage
+
+    def reply(self) -> Reply:
+        """The message without its protocol."""
+        return Reply(
+            text=printable("".join(block.text for block in self.content if block.type == "text")),
+            stop=_STOPS.get(self.stop_reason or "", StopReason.OTHER),
+            usage=Usage(
+                input_tokens=self.usage.input_tokens,
+                output_tokens=self.usage.output_tokens,
+                cache_read_tokens=self.usage.cache_read_input_tokens or 0,
+                cache_write_tokens=self.usage.cache_creation_input_tokens or 0,
+            ),
+            served_model=printable(self.model),
+            message_id=printable(self.id),
+        )
+
+
+@cache
+def messages_surface() -> Surface:
+    """The installed SDK, and the API version that it sends unless told otherwise."""
+    version = anthropic.AsyncAnthropic(api_key="unused").default_headers["anthropic-version"]
+    return Surface(sdk=f"anthropic {anthropic.__version__}", api_version=str(version))
+
+
+class MessagesWire:
+    """core.adapters.llm.wire.Wire for Anthropic, and for the rehearsal server, which speaks its protocol."""
+
+    def __init__(self, spec: ModelSpec, base_url: str | None) -> None:
+        self._spec = spec
+        self._base_url = base_url
+        self._client: anthropic.AsyncAnthropic | None = None
+        installed = messages_surface()
+        self._surface = Surface(installed.sdk, spec.api_version or installed.api_version)
+
+    @property
+    def endpoint(self) -> str:
+        """Where it sends to, for messages."""
+        return self._base_url or _DEFAULT_URL
+
+    def request(self, prompt: Prompt) -> Request:
+        """Phrase `prompt`; a temperature goes in only where the API version takes it."""
+        optional = {
+            "system": prompt.system or None,
+            "output_config": self._output_config(prompt) or None,
+            "temperature": temperature_for(prompt.temperature, self._spec),
+        }
+        body: dict[str, Any] = {
+            "model": prompt.model,
+            "max_tokens": prompt.max_tokens,
+            "messages": [{"role": turn.role.value, "content": turn.text} for turn in prompt.turns],
+        } | {field: value for field, value in optional.items() if value is not None}
+        return Request(prompt.name, self._surface, body, prompt.max_tokens, prompt.repeat)
+
+    def _output_config(self, prompt: Prompt) -> dict[str, Any]:
+        effort = prompt.effort or self._spec.effort
+        config: dict[str, Any] = {"effort": effort.value} if effort else {}
+        if prompt.output_schema is not None:
+            config["format"] = {"type": "json_schema", "schema": prompt.output_schema}
+        return config
+
+    @contextlib.asynccontextmanager
+    async def connected(self) -> AsyncIterator[None]:
+        """Open the connection pool. Raises ConfigError when there is no key to send."""
+        async with self._open_client() as client:
+            self._client = client
+            try:
+                yield
+            finally:
+                self._client = None
+
+    def _open_client(self) -> anthropic.AsyncAnthropic:
+        client = anthropic.AsyncAnthropic(
+            api_key="rehearsal" if self._spec.provider is Provider.REHEARSAL else None,
+            base_url=self._base_url,
+            max_retries=0,
+            open_telemetry=False,  # spans could carry prompts
+            http_client=anthropic.DefaultAsyncHttpxClient(
+                trust_env=not is_loopback(self.endpoint),
+                limits=httpx2.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS),
+            ),
+        )
+        if not (client.api_key or client.auth_token or client.credentials):
+            raise ConfigError(
+                f"no API key for {self._spec.model}",
+                remedy="set ANTHROPIC_API_KEY, or use the rehearsal model (configs/models/rehearsal.yaml)",
+            )
+        return client
+
+    async def send(self, request: Request, *, timeout_s: float, now: str) -> Reply | Failure:
+        """One attempt."""
+        try:
+            response = await self._post(request, timeout_s)
+            return _Message.model_validate_json(response.content).reply()
+        except anthropic.APIStatusError as error:
+            words = quoted(error.api_message or f"HTTP {error.status_code}")
+            return from_response(error.status_code, error.response.headers, words, now=now)
+        except (anthropic.APIError, httpx2.HTTPError) as error:
+            return _lost(error)
+        except ValidationError as error:
+            return malformed(error)
+
+    async def _post(self, request: Request, timeout_s: float) -> httpx2.Response:
+        assert self._client is not None, "send is called while connected"
+        headers = {"content-type": "application/json", "anthropic-version": request.surface.api_version}
+        return await self._client.post(
+            "/v1/messages",
+            cast_to=httpx2.Response,
+            content=request.content,
+            options={"headers": {**headers, **request.headers}, "timeout": timeout_s},
+        )
+
+
+def _lost(error: Exception) -> Failure:
+    """The SDK wraps what happened on the connection; nothing was billed when none was ever made."""
+    cause = error.__cause__ or error
+    unsent = isinstance(cause, (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout))
+    return lost(cause, charge=Charge.NONE if unsent else Charge.POSSIBLE)

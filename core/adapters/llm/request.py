@@ -1,0 +1,68 @@
+"""A request as it will be sent, and the address its reply is recorded under."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from core.errors import LlmRefused
+from core.model.frozen import digest
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Which program speaks which version of which protocol."""
+
+    sdk: str
+    """Name and version, as `anthropic 2.12.0`."""
+    api_version: str
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call, ready to be sent any number of times."""
+
+    name: str
+    """The prompt's name and version: for records and logs, never sent."""
+    surface: Surface
+    body: Mapping[str, Any]
+    """The whole JSON body; nothing is added to it on the way."""
+    max_tokens: int
+    repeat: int
+
+    @cached_property
+    def key(self) -> str:
+        """Content address of the reply: model, SDK and API version, the whole body, and the repetition."""
+        return digest(
+            {
+                "model": self.body["model"],
+                "sdk": self.surface.sdk,
+                "api_version": self.surface.api_version,
+                "body": self.body,
+                "repeat": self.repeat,
+            }
+        )
+
+    @cached_property
+    def content(self) -> bytes:
+        """The body in UTF-8. Raises LlmRefused for text that has no UTF-8 form (half a surrogate pair)."""
+        try:
+            return json.dumps(self.body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        except UnicodeEncodeError as error:
+            raise LlmRefused(
+                f"prompt {self.name} holds a lone surrogate, which cannot be sent",
+                remedy="repair the text that the prompt was made of",
+            ) from error
+
+    @property
+    def most_input_tokens(self) -> int:
+        """An upper bound: no tokenizer makes more tokens than bytes."""
+        return len(self.content)
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """What every caller adds: a deterministic server varies its replies over repetitions by this alone."""
+        return {"assay-repeat": str(self.repeat)}

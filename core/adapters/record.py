@@ -1,0 +1,137 @@
+"""Every reply of a language model, kept: one file per content address, so that nothing is ever paid for twice."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from decimal import Decimal
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from core.adapters.durable import write_whole
+from core.adapters.recording import DamagedRecording, Recording, decode, encode
+from core.adapters.single_flight import Part, SingleFlight
+from core.errors import RecordingMissing, StoreError
+from core.model.frozen import Frozen
+from core.model.prompt import Completion, Usage
+from core.policy.ledger import NOTHING, Spend
+
+_log = logging.getLogger(__name__)
+
+
+class RecordingMode(StrEnum):
+    """What happens when a reply is not recorded."""
+
+    RECORD = "record"
+    """It is asked for, and recorded."""
+    REPLAY = "replay"
+    """RecordingMissing: nothing is ever sent."""
+
+
+class ModelSpend(Frozen):
+    """What one model's recordings add up to."""
+
+    calls: int = 0
+    usage: Usage = Usage()
+    cost_usd: Decimal = Decimal(0)
+
+    def with_reply(self, recording: Recording) -> ModelSpend:
+        """The sum with one more reply."""
+        cost = self.cost_usd + Decimal(str(recording.cost_usd))
+        return ModelSpend(calls=self.calls + 1, usage=self.usage + recording.usage, cost_usd=cost)
+
+
+class Recordings:
+    """The replies in `folder`, which is made when the first one is written. One event loop at a time uses an instance;
+    several processes may share the folder.
+
+    A damaged file is treated as absent, with a warning, when recording; when replaying it is a StoreError.
+    """
+
+    def __init__(self, folder: Path, mode: RecordingMode) -> None:
+        self.folder = folder
+        self.mode = mode
+        self._flights = SingleFlight[tuple[Recording, bool]]()
+
+    async def obtain(self, key: str, ask: Callable[[], Coroutine[Any, Any, Recording]]) -> Completion:
+        """The reply under `key`: from its file, or from `ask`, whose reply is durable before it is returned.
+
+        Equal requests at the same time ask once. Raises what `ask` raises, RecordingMissing, StoreError.
+        """
+        (recording, found), part = await self._flights.run(key, lambda: self._recall_or_ask(key, ask))
+        return recording.completion(replayed=found or part is Part.JOINED)
+
+    def spent(self) -> Mapping[str, ModelSpend]:
+        """Calls, usage and cost of everything recorded, by model as asked for, in alphabetical order.
+
+        Reads every file, and blocks meanwhile: for the start and the end of a run.
+        """
+        sums: dict[str, ModelSpend] = defaultdict(ModelSpend)
+        for recording in self._all():
+            sums[recording.model] = sums[recording.model].with_reply(recording)
+        return dict(sorted(sums.items()))
+
+    def total(self) -> Spend:
+        """What a ledger must start from so that a resumed run keeps to its budget."""
+        return sum((Spend.of(model.usage, model.cost_usd) for model in self.spent().values()), NOTHING)
+
+    async def _recall_or_ask(
+        self, key: str, ask: Callable[[], Coroutine[Any, Any, Recording]]
+    ) -> tuple[Recording, bool]:
+        recording = await asyncio.to_thread(self._read, key)
+        if recording is not None:
+            return recording, True
+        if self.mode is RecordingMode.REPLAY:
+            raise RecordingMissing(
+                f"no recorded reply under {key[:12]} in {self.folder}",
+                key=key,
+                remedy="replay with the config, prompts and SDK version that were recorded, or record anew",
+            )
+        fresh = await ask()
+        await asyncio.to_thread(self._write, fresh)
+        return fresh, False
+
+    def _write(self, recording: Recording) -> None:
+        self._make_folder()
+        write_whole(self._file(recording.key), encode(recording))
+
+    def _make_folder(self) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"{self.folder} cannot be made: {error.strerror}",
+                file=str(self.folder),
+                remedy="make room or make its parent writable, then resume",
+            ) from error
+
+    def _read(self, key: str) -> Recording | None:
+        file = self._file(key)
+        try:
+            return decode(file.read_bytes(), key)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise StoreError(f"{file} cannot be read: {error.strerror}", file=str(file)) from error
+        except DamagedRecording as error:
+            self._report(file, error)
+            return None
+
+    def _report(self, file: Path, error: DamagedRecording) -> None:
+        if self.mode is RecordingMode.REPLAY:
+            raise StoreError(
+                f"{file} is damaged: {error}", file=str(file), remedy="restore it from a copy, or record it anew"
+            ) from error
+        _log.warning("%s is damaged (%s): treated as absent, its reply is asked for again", file, error)
+
+    def _all(self) -> Iterator[Recording]:
+        for file in sorted(self.folder.glob("*.json")):
+            recording = self._read(file.stem)
+            if recording is not None:
+                yield recording
+
+    def _file(self, key: str) -> Path:
+        return self.folder / f"{key}.json"

@@ -1,0 +1,87 @@
+"""What one recorded reply holds, and its one spelling on disk, which notices every missing or changed byte."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic import ValidationError
+
+from core.model.frozen import Frozen, canonical_json, digest
+from core.model.prompt import Completion, StopReason, Usage
+
+FORMAT = 1
+
+
+class Recording(Frozen):
+    """A reply with everything its completion is rebuilt from, and the request it answers, for audit."""
+
+    format: int = FORMAT
+    key: str
+    """Content address of the request: see Request.key in core.adapters.llm.request."""
+    name: str
+    """The prompt and its version, as `generate@1`."""
+    model: str
+    """As asked for."""
+    sdk: str
+    api_version: str
+    repeat: int
+    request_sha256: str
+    """Digest of `request`, the body as it was sent."""
+    request: dict[str, Any]
+    text: str
+    stop: StopReason
+    usage: Usage
+    served_model: str
+    """As the server named it."""
+    message_id: str
+    cost_usd: float
+    prices: str
+    """Version of the price table that `cost_usd` was computed with."""
+
+    def completion(self, *, replayed: bool) -> Completion:
+        """The reply as its caller sees it. Its cost is what it once cost, also when nothing was sent this time."""
+        return Completion(
+            text=self.text,
+            stop=self.stop,
+            usage=self.usage,
+            model=self.served_model,
+            message_id=self.message_id,
+            key=self.key,
+            cost_usd=self.cost_usd,
+            replayed=replayed,
+        )
+
+
+class DamagedRecording(ValueError):
+    """Bytes that are not a recording, or not the one that was written; says why."""
+
+
+def encode(recording: Recording) -> bytes:
+    """One JSON object, `{"recording": ..., "sha256": digest of it}`, in UTF-8, ending with its brace.
+
+    No strict prefix of it is JSON, so a cut anywhere shows; the digest shows every other change.
+    """
+    body = canonical_json(recording)
+    return f'{{"recording":{body},"sha256":"{digest(recording)}"}}'.encode()
+
+
+def decode(content: bytes, key: str) -> Recording:
+    """The recording in `content`, which must be that of `key`. Raises DamagedRecording."""
+    try:
+        document = json.loads(content)
+        recording = Recording.model_validate(document["recording"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise DamagedRecording(f"not a recording: {_brief(error)}") from error
+    if document.get("sha256") != digest(document["recording"]):
+        raise DamagedRecording("its digest does not match its content")
+    if recording.key != key:
+        raise DamagedRecording(f"it belongs to the key {recording.key[:12]}")
+    return recording
+
+
+def _brief(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors(include_input=False)[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return f"{type(error).__name__}: {error}"
