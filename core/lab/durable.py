@@ -95,6 +95,8 @@ def _take(descriptor: int, file: Path) -> None:
         ) from error
     except OSError as error:
         raise store_error(error, file) from error
+    if not file.exists() or not os.path.samestat(os.fstat(descriptor), file.stat()):
+        raise StoreError(f"{file.parent} was moved just now", file=str(file), remedy="run the same command again")
 
 
 def store_error(error: OSError, file: Path, *, line: int = 0) -> StoreError:

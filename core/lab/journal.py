@@ -10,7 +10,8 @@ import asyncio
 import contextlib
 import json
 import os
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
@@ -54,18 +55,15 @@ class Journal:
         except OSError as error:
             raise store_error(error, file) from error
         try:
-            self._rows = self._reopened()
+            self.rows: Mapping[str, str] = self._reopened()
+            """Rows found on opening, id -> JSON text, in the order written."""
         except BaseException:
             os.close(self._descriptor)
             raise
-        self._waiting: list[bytes] = []
+        self._ids = set(self.rows)
+        self._waiting: deque[bytes] = deque()
         self._failure: StoreError | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="journal")
-
-    @property
-    def rows(self) -> dict[str, str]:
-        """Acknowledged rows, id -> JSON text, in the order written. A copy."""
-        return dict(self._rows)
 
     async def append(self, row_id: str, text: str) -> None:
         """Add the row `text`, a JSON object of one line whose `id` is `row_id`; durable on return.
@@ -73,13 +71,13 @@ class Journal:
         Raises StoreError for an id that is there already, for text that is no such row, and when the disk refuses;
         the file then still holds exactly the rows acknowledged before.
         """
-        if row_id in self._rows:
+        if row_id in self._ids:
             raise StoreError(f"{self._file}: row {row_id!r} is there already", file=str(self._file),
                              remedy="a session must not repeat finished rows")  # fmt: skip
         line = text.encode("utf-8")
         if b"\n" in line or _id_of(line) != row_id:
             raise StoreError(f"{self._file}: row {row_id!r} is not one line of JSON with that id", file=str(self._file))
-        self._rows[row_id] = text
+        self._ids.add(row_id)
         self._waiting.append(line + b"\n")
         # Cancelling the waiter must not abandon a write that is under way: the thread finishes it in any case.
         await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._thread, self._flush))
@@ -117,20 +115,19 @@ class Journal:
         """Write and sync all that waits. Runs in the journal's thread, one at a time."""
         if self._failure is not None:
             raise self._failure
-        waiting, self._waiting = self._waiting, []
-        if not waiting:
-            return
+        batch = b"".join(self._waiting.popleft() for _ in range(len(self._waiting)))
+        data = batch
         try:
-            data = b"".join(waiting)
             while data:
                 data = data[os.write(self._descriptor, data) :]
-            os.fsync(self._descriptor)
+            if batch:
+                os.fsync(self._descriptor)
         except OSError as error:
             self._failure = store_error(error, self._file)
             with contextlib.suppress(OSError):
                 os.ftruncate(self._descriptor, self._length)
             raise self._failure from error
-        self._length += sum(map(len, waiting))
+        self._length += len(batch)
 
 
 def _lines(content: bytes) -> Iterator[tuple[bytes, int]]:

@@ -114,6 +114,8 @@ class RunRecord(Frozen):
     metrics: tuple[str, ...]
     """Versioned metric names, as `faithfulness@1`."""
     suites: tuple[SuiteRecord, ...]
+    resumed_under: tuple[Provenance, ...] = ()
+    """Later drivers whose code, packages or interpreter were not those of `provenance`."""
     notes: Mapping[str, Any] = {}
 
 
@@ -141,6 +143,8 @@ def binding_faults(record: RunRecord) -> tuple[str, ...]:
         faults.append("code commit unknown (not a git checkout)")
     elif p.dirty:
         faults.append("code has uncommitted changes")
+    commits = (later.commit[:12] or "unknown" for later in record.resumed_under)
+    faults.extend(f"resumed under other code or packages (commit {commit})" for commit in commits)
     if record.runs < 5:
         faults.append(f"{record.runs} runs per suite; at least 5 are required")
     for suite in record.suites:

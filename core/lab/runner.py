@@ -1,0 +1,167 @@
+"""Running an experiment to its report: record first, rows durable, only what was in flight repeated."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from core.errors import AssayError, BudgetExhausted, ConfigError, DependencyDown, StoreError
+from core.lab.continuity import changes, continued
+from core.lab.experiment import Cell, ConfigT, Coverage, RunIdentity, Session, Workspace
+from core.lab.outcome import Outcome, Status, concluded, interrupted
+from core.lab.prepare import Prepared
+from core.lab.progress import Watcher
+from core.lab.store import RunFolder
+from core.model.record import Provenance, RunRecord
+from core.ports import Clock, Pool
+
+Item = TypeVar("Item")
+STOPS_THE_RUN = (DependencyDown, BudgetExhausted, ConfigError, StoreError)
+"""Errors of one cell after which the others cannot or must not go on."""
+
+
+@dataclass(frozen=True)
+class Laboratory:
+    """What every run is given."""
+
+    results: Path
+    configs: Path
+    cache: Path
+    provenance: Provenance
+    clock: Clock
+    pool: Pool
+    watcher: Watcher
+
+
+async def execute(prepared: Prepared[ConfigT], lab: Laboratory) -> Outcome:
+    """Run `prepared` to its end, from wherever an earlier driver left it; a complete run is only looked up.
+
+    Returns the outcome of a run that got to its report, complete or partial. Raises what stopped it otherwise
+    (DependencyDown, StoreError, ConfigError when the run cannot go on as it was, CancelledError); all rows
+    acknowledged before are kept. A BudgetExhausted ends in a partial report.
+    """
+    folder = prepared.folder(lab.results)
+    with folder.driven():
+        before = folder.outcome
+        if before is not None and before.status is Status.COMPLETE:
+            return before
+        folder.write("config.yaml", prepared.text.encode())
+        workspace = Workspace(folder.path, folder.path / "recordings", folder.path / "logs", lab.configs, lab.cache)
+        async with prepared.experiment.open(prepared.config, workspace, lab.clock) as session:
+            drive = _Drive(prepared, lab, folder, session)
+            record = await drive.recorded()
+            folder.forget_outcome()
+            try:
+                outcome = await drive.to_the_report(record)
+            except BaseException as error:
+                with contextlib.suppress(StoreError):
+                    folder.write_model("outcome.json", drive.interrupted(error))
+                raise
+        folder.write_model("outcome.json", outcome)
+        return outcome
+
+
+@dataclass(frozen=True)
+class _Drive:
+    """One driver's work on one run folder."""
+
+    prepared: Prepared[Any]
+    lab: Laboratory
+    folder: RunFolder
+    session: Session
+
+    async def recorded(self) -> RunRecord:
+        """The record, on disk before anything is spent; an earlier one must still hold."""
+        before = self.folder.record
+        now = await self.session.record(self._identity(before))
+        if before is not None:
+            differing = changes(before, now)
+            if differing:
+                raise ConfigError(
+                    f"{self.folder.name} cannot go on: {'; '.join(differing)}",
+                    file=str(self.folder.path / "record.json"),
+                    remedy="restore what changed, or run with --fresh (the old run is kept aside)",
+                )
+            now = continued(before, self.lab.provenance)
+        if now != before:
+            self.folder.write_model("record.json", now)
+        return now
+
+    async def to_the_report(self, record: RunRecord) -> Outcome:
+        """Fill the cells and conclude."""
+        counts = {cell.id: len(self.folder.rows(cell.id)) for cell in self.prepared.plan.cells}
+        self.lab.watcher.begin(self.prepared.plan, counts)
+        trouble = await self._filled()
+        rows, expected = self._rows(), self.prepared.plan.expected
+        found = sum(map(len, rows.values()))
+        conclusion = None
+        if found:
+            coverage = Coverage.COMPLETE if found == expected else Coverage.PARTIAL
+            conclusion = await self.session.conclude(record, rows, coverage)
+            for name, content in conclusion.files.items():
+                self.folder.write(name, content)
+        return concluded(conclusion, trouble, rows=found, expected=expected, now=self.lab.clock.now())
+
+    def interrupted(self, error: BaseException) -> Outcome:
+        """The outcome of a drive that `error` ended."""
+        rows = sum(len(self.folder.rows(cell.id)) for cell in self.prepared.plan.cells)
+        return interrupted(error, rows=rows, expected=self.prepared.plan.expected, now=self.lab.clock.now())
+
+    def _identity(self, before: RunRecord | None) -> RunIdentity:
+        prepared = self.prepared
+        return RunIdentity(
+            experiment=prepared.experiment.name,
+            name=prepared.config.name,
+            fingerprint=prepared.fingerprint,
+            created_at=before.created_at if before else self.lab.clock.now(),
+            seed=prepared.config.seed,
+            provenance=self.lab.provenance,
+            data=prepared.data,
+        )
+
+    async def _filled(self) -> tuple[AssayError, ...]:
+        """Run the cells that are not done. Returns the errors that cost rows; raises those that stop the run."""
+        todo = [cell for cell in self.prepared.plan.cells if not self.folder.is_done(cell.id)]
+        trouble: list[AssayError] = []
+        ends = self.lab.pool.map(self._fill, todo, limit=self.prepared.config.runtime.cells)
+        async with _closed_after(ends):
+            async for end in ends:
+                if isinstance(end.error, BudgetExhausted):
+                    return (*trouble, end.error)
+                if isinstance(end.error, AssayError) and not isinstance(end.error, STOPS_THE_RUN):
+                    trouble.append(end.error)
+                elif end.error is not None:
+                    raise end.error
+        return tuple(trouble)
+
+    async def _fill(self, cell: Cell) -> None:
+        with self.folder.journal(cell.id) as journal:
+            count = len(journal.rows)
+            rows = self.session.rows(cell, frozenset(journal.rows))
+            async with _closed_after(rows):
+                async for row in rows:
+                    await journal.append(row.id, row.model_dump_json())
+                    self.lab.watcher.advance(cell.id)
+                    count += 1
+        if count > cell.expected:
+            raise StoreError(f"cell {cell.id} has {count} rows, {cell.expected} were planned")
+        if count == cell.expected:
+            self.folder.mark_done(cell.id)
+
+    def _rows(self) -> dict[str, Sequence[str]]:
+        """What is on the disk, in an order that does not depend on arrival."""
+        by_id = {cell.id: self.folder.rows(cell.id) for cell in self.prepared.plan.cells}
+        return {cell: tuple(rows[row] for row in sorted(rows)) for cell, rows in by_id.items()}
+
+
+@contextlib.asynccontextmanager
+async def _closed_after(source: AsyncIterator[Item]) -> AsyncIterator[None]:
+    """End `source` with the block: a generator left to the collector would go on sending calls."""
+    try:
+        yield
+    finally:
+        if isinstance(source, AsyncGenerator):
+            await source.aclose()
