@@ -95,7 +95,8 @@ def _mapping(file: Path) -> dict[str, Any]:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 0
-        raise ConfigError(f"{file}:{line}: not YAML: {error}", file=str(file), line=line) from error
+        problem = getattr(error, "problem", None) or error
+        raise ConfigError(f"{file}:{line}: not YAML: {problem}", file=str(file), line=line) from error
     if not isinstance(data, dict):
         raise ConfigError(f"{file} holds no mapping", file=str(file), line=1)
     return data

@@ -14,7 +14,7 @@ from core.errors import ConfigError, ExitCode
 from core.model.specs import LanguageSpec
 from core.model.syntax import Diagnostic, Dialect, ParseResult, Validity
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
+app = typer.Typer(no_args_is_help=True)
 
 _STDIN = Path("-")
 _SHOWN = 96
@@ -28,9 +28,7 @@ def _avap() -> None:
 
 @app.command()
 def check(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Programs to check; [bold]-[/] reads standard input.")
-    ],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Programs to check; - reads standard input.")],
     vocabulary: Annotated[
         str, typer.Option(metavar="ID", help="Which commands exist: the name of a file in configs/languages/avap.")
     ] = LanguageSpec().vocabulary,
@@ -41,12 +39,14 @@ def check(
 ) -> None:
     """Check AVAP programs, as a compiler would.
 
-    Each fault is one line, [bold]file:line:column: category: message[/], with the place below it. After the faults of
-    a file comes its trace: the text that a model is given when it has to repair the program.
+    Each fault is one line, `file:line:column: category: message`.
+    After the faults of a file comes its trace: the text that a model is
+    given when it has to repair the program.
 
-    Exit code: 0 all are valid; 1 some are not; 2 a file cannot be read, or the vocabulary is unknown.
+    Exit code: 0 all are valid; 1 some are not; 2 a file cannot be read,
+    or the vocabulary is unknown.
 
-    Example: [bold]assay avap check --dialect lenient orders.avap login.avap[/]
+    Example: assay avap check --dialect lenient orders.avap login.avap
     """
     # Imported here, so that `assay --help` stays quick.
     from core.adapters.avap_file import check_bytes

@@ -15,7 +15,7 @@ from core.errors import ConfigError
 from core.model.specs import LanguageSpec
 from core.model.syntax import Dialect, ParserInfo
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
+app = typer.Typer(no_args_is_help=True)
 
 _LANGUAGE = LanguageSpec()
 
@@ -36,11 +36,12 @@ def serve(
 ) -> None:
     """Serve the parser until Ctrl-C or SIGTERM; calls in flight are finished first.
 
-    Offers avap.parser.v1.Parser with all vocabularies of configs/languages/avap, and the standard gRPC services for
-    health and reflection. On a pipe it prints one JSON line with its port instead of the banner.
+    Offers avap.parser.v1.Parser with all vocabularies of the configs
+    folder, and the standard gRPC services for health and reflection.
+    When its output is not a terminal it prints one JSON line with its port.
 
-    Example: [bold]assay parser serve --port 50051[/], and elsewhere [bold]assay run CONFIG --set
-    runtime.parser_url=localhost:50051[/]
+    Example: assay parser serve --port 50051
+    and then: assay run CONFIG --set runtime.parser_url=localhost:50051
     """
     with _needs_grpc():
         from core.serving import parser as server
@@ -63,9 +64,10 @@ def info(
 ) -> None:
     """Say what a running parser is: version, vocabularies with their hashes, dialects, limits.
 
-    These are the facts that a run records, and that may not change while it lasts. Exit code 5 when it does not answer.
+    A run records these facts, and they may not change while it lasts.
+    Exit code 5 when nobody answers within the deadline.
 
-    Example: [bold]assay parser info localhost:50051[/]
+    Example: assay parser info localhost:50051
     """
     with _needs_grpc():
         from core.adapters.parser import ask

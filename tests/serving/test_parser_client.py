@@ -237,7 +237,7 @@ async def test_an_embedded_parser_without_the_vocabulary_is_a_config_error() -> 
 async def test_a_child_that_cannot_start_is_unavailable_and_quoted(tmp_path: Path, configs: Path) -> None:
     good = configs / "languages/avap/lrm-2026.04.yaml"
     (tmp_path / good.name).write_bytes(good.read_bytes())
-    (tmp_path / "torn.yaml").write_text("id: [")
-    with pytest.raises(ParserUnavailable, match=r"torn\.yaml:1: not YAML"):
+    (tmp_path / "torn.yaml").write_text("id: [\n}")
+    with pytest.raises(ParserUnavailable, match=r"torn\.yaml:2: not YAML"):
         async with embedded(language=LANGUAGE, deadline_s=DEADLINE_S, vocabularies=tmp_path):
             raise AssertionError
