@@ -127,4 +127,3 @@ class Ports:
     examples: Index | None
     """The few-shot pool; None when it is unavailable, and the run is then flagged as degraded."""
     clock: Clock
-    progress: Progress

@@ -1,0 +1,194 @@
+"""From specifications to open adapters: each distinct one opened once, shared by all suites, closed together."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from core.adapters import parser, rehearsal
+from core.adapters.domain import leaked, load_examples, load_golden
+from core.adapters.embed import embedder_digest, open_embedder
+from core.adapters.index import build, open_examples, open_index, wanted_manifest
+from core.adapters.llm import open_llm, preflight
+from core.adapters.record import RecordingMode, Recordings
+from core.errors import EmbedderUnavailable, IndexUnavailable
+from core.model.frozen import Frozen, digest
+from core.model.record import FewShotRecord, FewShotStatus
+from core.model.specs import (
+    EmbedderSpec,
+    FewShotSpec,
+    IndexSpec,
+    LanguageSpec,
+    ModelSpec,
+    Provider,
+    RehearsalSpec,
+    RetrievalSpec,
+    RuntimeSpec,
+)
+from core.policy.ledger import Ledger
+from core.policy.limiter import Limiter
+from core.ports import Clock, Embedder, Index, Llm, Parser
+
+Opened = TypeVar("Opened")
+
+
+@dataclass(frozen=True)
+class Places:
+    """The folders that adapters read and write."""
+
+    configs: Path
+    cache: Path
+    recordings: Path
+    logs: Path
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The few-shot pool, open or not, and what the record says of it."""
+
+    index: Index | None
+    record: FewShotRecord
+
+
+class Workshop:
+    """Opens adapters while `workshop` is open. A spec that was opened before gives the same adapter again."""
+
+    def __init__(self, stack: contextlib.AsyncExitStack, places: Places, runtime: RuntimeSpec, clock: Clock) -> None:
+        self._stack = stack
+        self._places = places
+        self._runtime = runtime
+        self._clock = clock
+        self._opened: dict[str, Any] = {}
+        self._recordings = Recordings(places.recordings, RecordingMode.RECORD)
+        self._limiter = Limiter(runtime.concurrency)
+        self._ledger: Ledger | None = None
+
+    def truth(self, acting: RehearsalSpec) -> Path:
+        """The file where a rehearsal model of this behaviour notes what it spoiled."""
+        return self._places.logs / f"rehearsal-truth-{digest(acting)[:8]}.jsonl"
+
+    async def parser(self, language: LanguageSpec) -> Parser:
+        """The gate for `language`: the configured server, or one of our own."""
+        target, deadline_s = self._runtime.parser_url, self._runtime.parser_deadline_s
+
+        async def opening() -> Parser:
+            if target is not None:
+                return await self._enter(parser.connect(target, language=language, deadline_s=deadline_s))
+            log = self._log("parser")
+            return await self._enter(parser.embedded(language=language, deadline_s=deadline_s, log=log))
+
+        return await self._once(["parser", language], opening)
+
+    async def llm(self, spec: ModelSpec, role: str, acting: RehearsalSpec | None) -> Llm:
+        """A caller of `spec`; `acting` says how a rehearsal model behaves."""
+        preflight(spec, role=role, clock=self._clock)
+
+        async def opening() -> Llm:
+            caller = open_llm(
+                spec,
+                role=role,
+                base_url=await self._base_url(spec, role, acting),
+                recordings=self._recordings,
+                ledger=await self._budget(),
+                limiter=self._limiter,
+                clock=self._clock,
+                deadline_s=self._runtime.llm_deadline_s,
+            )
+            return await self._enter(caller)
+
+        return await self._once(["llm", role, spec, acting], opening)
+
+    async def embedder(self, spec: EmbedderSpec) -> Embedder:
+        """The embedder of `spec`, with the vectors that earlier runs kept."""
+
+        async def opening() -> Embedder:
+            return open_embedder(spec, cache=self._places.cache)
+
+        return await self._once(["embedder", spec], opening)
+
+    async def index(self, spec: IndexSpec, retrieval: RetrievalSpec) -> Index:
+        """The index of `spec`, built first where there is none."""
+
+        async def opening() -> Index:
+            embedder = await self.embedder(spec.embedder)
+            folder = await build(
+                spec, configs=self._places.configs, cache=self._places.cache, embedder=embedder, clock=self._clock
+            )
+            wanted = await asyncio.to_thread(wanted_manifest, spec, self._places.configs)
+            return await open_index(folder, wanted, embedder, retrieval)
+
+        return await self._once(["index", spec, retrieval], opening)
+
+    async def few_shots(self, spec: FewShotSpec, golden: Path, embedder: EmbedderSpec) -> Pool:
+        """The few-shot pool without the answers of the golden set. A pool that cannot be had is a degraded one."""
+        if spec.k == 0:
+            return Pool(None, FewShotRecord(status=FewShotStatus.OFF, k_configured=0))
+
+        async def opening() -> Pool:
+            try:
+                return await self._pool(spec, golden, embedder)
+            except (IndexUnavailable, EmbedderUnavailable) as error:
+                degraded = FewShotStatus.DEGRADED
+                return Pool(None, FewShotRecord(status=degraded, k_configured=spec.k, reason=str(error)))
+
+        return await self._once(["few_shots", spec, str(golden), embedder], opening)
+
+    async def _pool(self, spec: FewShotSpec, golden: Path, embedder: EmbedderSpec) -> Pool:
+        examples = load_examples(self._places.configs / spec.pool)
+        excluded = leaked(examples, load_golden(golden))
+        index = await open_examples(
+            examples,
+            embedder=await self.embedder(embedder),
+            exclude=excluded,
+            embedder_digest=embedder_digest(embedder),
+        )
+        record = FewShotRecord(
+            status=FewShotStatus.OK,
+            k_configured=spec.k,
+            pool_size=index.manifest.count,
+            pool_sha256=index.manifest.corpus_sha256,
+            excluded=tuple(sorted(excluded)),
+        )
+        return Pool(index, record)
+
+    async def _base_url(self, spec: ModelSpec, role: str, acting: RehearsalSpec | None) -> str | None:
+        configured = self._runtime.generator_url if role == "generator" else self._runtime.judge_url
+        if configured is not None or spec.provider is not Provider.REHEARSAL:
+            return configured
+        behaviour = acting or RehearsalSpec()
+
+        async def opening() -> str:
+            return await self._enter(
+                rehearsal.running(behaviour, self._runtime, truth=self.truth(behaviour), log=self._log("rehearsal"))
+            )
+
+        return await self._once(["rehearsal", behaviour], opening)
+
+    async def _budget(self) -> Ledger:
+        if self._ledger is None:
+            self._ledger = Ledger(self._runtime.budget, await asyncio.to_thread(self._recordings.total))
+        return self._ledger
+
+    async def _once(self, key: list[str | Frozen | None], opening: Callable[[], Awaitable[Opened]]) -> Opened:
+        name = digest(key)
+        if name not in self._opened:
+            self._opened[name] = await opening()
+        return cast("Opened", self._opened[name])
+
+    async def _enter(self, context: contextlib.AbstractAsyncContextManager[Opened]) -> Opened:
+        return await self._stack.enter_async_context(context)
+
+    def _log(self, name: str) -> Path:
+        self._places.logs.mkdir(parents=True, exist_ok=True)
+        return self._places.logs / f"{name}.log"
+
+
+@contextlib.asynccontextmanager
+async def workshop(places: Places, runtime: RuntimeSpec, clock: Clock) -> AsyncIterator[Workshop]:
+    """Adapters on demand; everything opened is closed at the end, last opened first."""
+    async with contextlib.AsyncExitStack() as stack:
+        yield Workshop(stack, places, runtime, clock)
