@@ -205,8 +205,10 @@ class ConstructFailures(Frozen):
     code_bearing: int
     invalid: int
     by_category: Mapping[Category, int]
-    passages: int
-    examples: int
+    passages: int | None
+    """Of the corpus, whose code uses it; None when that was not counted."""
+    examples: int | None
+    """In the few-shot pool; None when that was not counted."""
 
 
 class Confusion(Frozen):
@@ -252,6 +254,8 @@ class UnanswerableSummary(Frozen):
     answered: int
     unjudged: int
     """Rows where the judge gave no usable word on it."""
+    declined_answerable: int
+    """Rows of the other questions that declined although the corpus answers: over-refusal."""
 
 
 class Spend(Frozen):

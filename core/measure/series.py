@@ -1,0 +1,146 @@
+"""The rows of one suite as series of observations, one for each answer that should exist, scored or not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from core.measure.ranking import section_recall
+from core.measure.statistics import cluster_standard_error, clustered_interval, mean, standard_deviation
+from core.model.evaluation import Estimate
+from core.model.judged import JudgedRow, Metric, UnscoredReason
+from core.model.sample import GoldenQuestion, QueryType
+from core.model.syntax import Validity
+
+SYNTACTIC_VALIDITY = "syntactic_validity"
+GOLD_RECALL = "gold_recall"
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One answer under one metric: a value, or the reason why there is none."""
+
+    question: str
+    run: int
+    value: float | None
+    reason: UnscoredReason | None = None
+
+
+@dataclass(frozen=True)
+class SuiteRows:
+    """What a suite should have judged and what it did, in the order (run, question id)."""
+
+    suite: str
+    questions: tuple[GoldenQuestion, ...]
+    runs: int
+    rows: tuple[JudgedRow, ...]
+
+    def of_type(self, query_type: QueryType | None) -> SuiteRows:
+        """The same for the questions of one type alone; None is all."""
+        if query_type is None:
+            return self
+        questions = tuple(question for question in self.questions if question.type is query_type)
+        rows = tuple(row for row in self.rows if row.type is query_type)
+        return SuiteRows(self.suite, questions, self.runs, rows)
+
+    def places(self) -> Iterator[tuple[GoldenQuestion, int, JudgedRow | None]]:
+        """Every question in every run, with its row where there is one."""
+        found = {(row.id, row.run): row for row in self.rows}
+        for run in range(1, self.runs + 1):
+            for question in self.questions:
+                yield question, run, found.get((question.id, run))
+
+
+def suite_rows(rows: Iterable[JudgedRow], *, suite: str, questions: Sequence[GoldenQuestion], runs: int) -> SuiteRows:
+    """The rows of `suite`, in order. Raises ValueError for a row that is there twice or that nobody asked for."""
+    own = sorted((row for row in rows if row.suite == suite), key=lambda row: (row.run, row.id))
+    known = {question.id for question in questions}
+    for place, count in Counter((row.id, row.run) for row in own).items():
+        if count > 1:
+            raise ValueError(f"{suite}: {place[0]} was judged {count} times in run {place[1]}")
+        if place[0] not in known or not 1 <= place[1] <= runs:
+            raise ValueError(f"{suite}: {place[0]} in run {place[1]} is not part of this evaluation")
+    return SuiteRows(suite, tuple(sorted(questions, key=lambda question: question.id)), runs, tuple(own))
+
+
+Reading = Callable[[JudgedRow], tuple[float | None, UnscoredReason | None]]
+"""One metric of one row, or the reason why there is none."""
+
+
+def _final(metric: Metric) -> Reading:
+    def read(row: JudgedRow) -> tuple[float | None, UnscoredReason | None]:
+        score = row.scores[metric]
+        return score.final, score.reason if score.final is None else None
+
+    return read
+
+
+def _raw(metric: Metric) -> Reading:
+    def read(row: JudgedRow) -> tuple[float | None, UnscoredReason | None]:
+        score = row.scores[metric]
+        return score.raw, score.reason
+
+    return read
+
+
+def _validity(row: JudgedRow) -> tuple[float | None, UnscoredReason | None]:
+    if row.syntax is None:
+        return None, UnscoredReason.NO_CODE
+    return float(row.syntax is Validity.VALID), None
+
+
+def _gold_recall(row: JudgedRow) -> tuple[float | None, UnscoredReason | None]:
+    recall = section_recall(row.gold_passages, [passage.id for passage in row.passages])
+    return recall, UnscoredReason.NO_GOLD if recall is None else None
+
+
+READINGS: Mapping[str, Reading] = {
+    **{metric.value: _final(metric) for metric in Metric},
+    **{f"raw_{metric.value}": _raw(metric) for metric in Metric},
+    SYNTACTIC_VALIDITY: _validity,
+    GOLD_RECALL: _gold_recall,
+}
+"""Every metric that a report estimates and a gate can name."""
+
+
+def observations(suite: SuiteRows, metric: str) -> tuple[Observation, ...]:
+    """One observation for every place of the suite. Raises KeyError for a metric that is not in READINGS."""
+    read = READINGS[metric]
+    return tuple(
+        Observation(question.id, run, *(read(row) if row else (None, UnscoredReason.MISSING)))
+        for question, run, row in suite.places()
+    )
+
+
+def estimate(series: Sequence[Observation], runs: int) -> Estimate:
+    """Mean, spread over runs and clustered error of a series, with denominators that add up."""
+    scored = {(o.question, o.run): o.value for o in series if o.value is not None}
+    clusters = _grouped(scored, key=0)
+    by_run = _grouped(scored, key=1)
+    means = [mean(by_run.get(run, [])) for run in range(1, runs + 1)]
+    unscored = Counter(o.reason for o in series if o.reason is not None)
+    return Estimate(
+        mean=mean(list(scored.values())),
+        sd_over_runs=standard_deviation([value for value in means if value is not None]),
+        cluster_se=cluster_standard_error(clusters.values()),
+        interval=clustered_interval(clusters.values()),
+        by_run=tuple(means),
+        n_expected=len(series),
+        n_scored=len(scored),
+        n_unscored=len(series) - len(scored),
+        n_questions=len(clusters),
+        unscored=dict(sorted(unscored.items())),
+    )
+
+
+def estimate_of(suite: SuiteRows, metric: str) -> Estimate:
+    """The estimate of one metric of READINGS over a suite."""
+    return estimate(observations(suite, metric), suite.runs)
+
+
+def _grouped(scored: Mapping[tuple[str, int], float], *, key: int) -> dict[str | int, list[float]]:
+    groups: dict[str | int, list[float]] = {}
+    for place in sorted(scored):
+        groups.setdefault(place[key], []).append(scored[place])
+    return groups

@@ -1,0 +1,38 @@
+"""What the replies behind some rows cost, each reply once however many rows stand on it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from core.model.evaluation import Spend
+from core.model.judged import Call, JudgedRow
+from core.model.prompt import Usage
+
+
+def spend(rows: Iterable[JudgedRow]) -> Spend:
+    """Calls, tokens and US dollars in all and by role.
+
+    The cost of a reply is what it cost when it was made: taking it from a recording changes nothing, so a resumed run
+    reports what an uninterrupted one does.
+    """
+    calls = _distinct(rows)
+    roles = sorted({call.role for call in calls})
+    by_role = {role: _sum([call for call in calls if call.role == role]) for role in roles}
+    return _sum(calls).model_copy(update={"by_role": by_role})
+
+
+def _distinct(rows: Iterable[JudgedRow]) -> list[Call]:
+    ordered = sorted(rows, key=lambda row: (row.suite, row.run, row.id))
+    found: dict[tuple[str, str], Call] = {}
+    for row in ordered:
+        for call in row.calls:
+            found.setdefault((call.role, call.key), call)
+    return list(found.values())
+
+
+def _sum(calls: list[Call]) -> Spend:
+    usage = Usage()
+    for call in calls:
+        usage += call.usage
+    return Spend(calls=len(calls), usage=usage, usd=math.fsum(call.cost_usd for call in calls))
