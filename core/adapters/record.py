@@ -115,7 +115,11 @@ class Recordings:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise StoreError(f"{file} cannot be read: {error.strerror}", file=str(file)) from error
+            raise StoreError(
+                f"{file} cannot be read: {error.strerror}",
+                file=str(file),
+                remedy="make the folder readable, then resume",
+            ) from error
         except DamagedRecording as error:
             self._report(file, error)
             return None
