@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.panel import Panel
 
-from core.errors import AssayError
+from core.errors import ConfigError
 
 app = typer.Typer(
     name="rehearsal",
@@ -47,7 +49,7 @@ Truth = Annotated[Path | None, typer.Option(help="File that says which replies w
 
 
 @app.command()
-def serve(
+def serve(  # noqa: PLR0913 - a command has one argument per option
     *,
     port: Port = 8808,
     seed: Seed = 0,
@@ -64,20 +66,25 @@ def serve(
 
     Example: assay rehearsal serve --faults '{"foreign_language": 0.06}' --truth truth.jsonl
     """
-    from core.serving.rehearsal.server import serve as listen
-    from core.serving.rehearsal.settings import Settings, read_faults, read_trouble
-
-    try:
+    with _needs_server():
+        from core.serving.rehearsal.server import serve as listen
+        from core.serving.rehearsal.settings import Settings, read_faults, read_trouble
+    with contextlib.suppress(KeyboardInterrupt):
         settings = Settings(
             seed=seed, faults=read_faults(faults, seed=seed), trouble=read_trouble(trouble), latency_ms=latency_ms,
             retry_after_s=retry_after_s, truth=truth,
         )  # fmt: skip
         listen(settings, port=port, ready=_banner)
-    except KeyboardInterrupt:
-        raise typer.Exit(0) from None
-    except AssayError as error:
-        Console(stderr=True).print(f"{error}\n{error.remedy}", markup=False)
-        raise typer.Exit(error.exit_code) from error
+
+
+@contextlib.contextmanager
+def _needs_server() -> Iterator[None]:
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"the rehearsal server is not installed ({error})", remedy="pip install 'assay-lab[rehearsal]'"
+        ) from error
 
 
 def _banner(url: str) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 
+from core.model.sample import QueryType
 from core.serving.rehearsal import language, text
 from core.serving.rehearsal.draws import Draws
 from core.serving.rehearsal.language import Language
@@ -20,6 +23,8 @@ RANK_PULL = 0.04
 """How much each place further down the context costs a passage's sentences."""
 TITLE_PULL = 0.5
 """Weight of a passage's title in the score of its sentences."""
+FOREIGN_PULL = 0.6
+"""What is left of the score of a sentence that is not in the question's language."""
 CARRY = 0.4
 """How much of a sentence's score the next one inherits: what follows a good sentence often completes it."""
 
@@ -30,6 +35,13 @@ _WANTS_CODE = re.compile(
 )
 
 
+class Layout(StrEnum):
+    """Where the program stands."""
+
+    PROSE_FIRST = "prose first"
+    PROGRAM_FIRST = "program first"
+
+
 @dataclass(frozen=True)
 class Answer:
     """An answer before it is laid out; `code` is empty when there is none."""
@@ -37,13 +49,16 @@ class Answer:
     language: Language
     prose: str
     code: str = ""
-    refused: bool = False
+    layout: Layout = Layout.PROSE_FIRST
 
     def markdown(self, code: str) -> str:
         """The answer as text, with `code` in place of its own."""
         if not code:
             return self.prose
-        return f"{self.prose}\n\n{language.CODE_FOLLOWS[self.language]}\n\n```avap\n{code}\n```"
+        block = f"```avap\n{code}\n```"
+        if self.layout is Layout.PROGRAM_FIRST:
+            return f"{block}\n\n{self.prose}"
+        return f"{self.prose}\n\n{language.CODE_FOLLOWS[self.language]}\n\n{block}"
 
 
 @dataclass(frozen=True)
@@ -61,11 +76,16 @@ def answer(reading: Reading, draws: Draws) -> Answer:
     weights = weigh([passage.stems for passage in passages])
     known = frozenset().union(*(passage.stems for passage in passages))
     if coverage(asked, known, weights) < COVERED:
-        return Answer(spoken, language.NOT_COVERED[spoken], refused=True)
-    sentences = _best_sentences(asked, passages, weights, draws)
+        return Answer(spoken, language.NOT_COVERED[spoken])
+    sentences = _best_sentences(asked, spoken, passages, weights, draws)
     if not sentences:
-        return Answer(spoken, language.NOT_COVERED[spoken], refused=True)
-    return Answer(spoken, _prose(sentences, spoken), _code(reading, asked, passages, weights, draws))
+        return Answer(spoken, language.NOT_COVERED[spoken])
+    layout = Layout.PROGRAM_FIRST if _asks_for_a_program(reading) else Layout.PROSE_FIRST
+    return Answer(spoken, _prose(sentences, spoken), _code(reading, asked, passages, weights, draws), layout)
+
+
+def _asks_for_a_program(reading: Reading) -> bool:
+    return reading.one("route").text.strip() == QueryType.CODE_GENERATION.value
 
 
 def _prose(sentences: list[Sentence], spoken: Language) -> str:
@@ -73,24 +93,33 @@ def _prose(sentences: list[Sentence], spoken: Language) -> str:
     return quoted if language.of_text(quoted) is spoken else f"{language.QUOTING[spoken]}\n\n{quoted}"
 
 
-def _best_sentences(asked: frozenset[str], passages: list[Document], weights: Weights, draws: Draws) -> list[Sentence]:
-    """Two to four sentences, best first by score, in the order of the context; near-ties fall by draw."""
+def _best_sentences(
+    asked: frozenset[str], spoken: Language, passages: list[Document], weights: Weights, draws: Draws
+) -> list[Sentence]:
+    """Two to four sentences, near-ties by draw, in the order of the context."""
     scored: dict[str, tuple[float, int, Sentence]] = {}
     for place, passage in enumerate(passages):
-        title = relevance(asked, text.stems(" ".join(passage.titles)), weights) if passage.titles else 0.0
-        for sentence in passage.sentences:
-            score = relevance(asked, sentence.stems, weights)
+        for sentence, score in _scores(asked, passage, weights):
             if score > 0 and sentence.text.endswith((".", "!", "?", ")")):
-                pulled = (score + TITLE_PULL * title) * (1 - RANK_PULL * place)
-                jittered = pulled * (1 - (1 - NEAR_TIE) * draws.share("sentence", sentence.text))
-                scored.setdefault(sentence.text, (jittered, len(scored), sentence))
-    count = 2 + draws.below(3, "sentences")
-    best = sorted(scored.values(), key=lambda found: (-found[0], found[1]))[:count]
+                pulled = score * (1 - RANK_PULL * place) * (1 - (1 - NEAR_TIE) * draws.share("sentence", sentence.text))
+                pulled *= 1.0 if language.of_text(sentence.text) is spoken else FOREIGN_PULL
+                scored.setdefault(sentence.text, (pulled, len(scored), sentence))
+    best = sorted(scored.values(), key=lambda found: (-found[0], found[1]))[: 2 + draws.below(3, "sentences")]
     return [sentence for _, _, sentence in sorted(best, key=lambda found: found[1])]
 
 
+def _scores(asked: frozenset[str], passage: Document, weights: Weights) -> Iterator[tuple[Sentence, float]]:
+    """Each sentence of a passage with its own relevance, what its title adds and what the one before it passes on."""
+    title = TITLE_PULL * relevance(asked, text.stems(" ".join(passage.titles)), weights)
+    before = 0.0
+    for sentence in passage.sentences:
+        own = relevance(asked, sentence.stems, weights)
+        yield sentence, own + CARRY * before + (title if own else 0.0)
+        before = own
+
+
 def _code(reading: Reading, asked: frozenset[str], passages: list[Document], weights: Weights, draws: Draws) -> str:
-    generating = reading.one("route").text.strip() == "CODE_GENERATION"
+    generating = _asks_for_a_program(reading)
     if not generating and not _WANTS_CODE.search(reading.one("question").text):
         return ""
     found = [

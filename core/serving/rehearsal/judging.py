@@ -1,13 +1,14 @@
 """Verdicts from what the prompt holds, by shared words: strict, repeatable, and blind to syntax as any judge of prose.
 
-A statement is a sentence of the prose, or a whole code block with its fence. Prose is supported when one passage
-shares enough of its content words; code when enough of its lines stand in the context or call only what it mentions.
+A statement is a sentence of the prose; remarks on what the documentation lacks are none. A code block makes one
+statement, which names what the code calls. Prose is supported when one passage shares enough of its content words,
+code when the context as a whole mentions enough of the names.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from core.serving.rehearsal import language, text
@@ -20,19 +21,29 @@ from core.serving.rehearsal.text import Document
 SUPPORTED = 0.7
 """Share of a statement's content words that one passage must hold."""
 CODE_SUPPORTED = 0.8
-"""Share of a program's lines that the context must account for."""
+"""Share of the names a program calls that the context must mention."""
 USEFUL = 0.4
 """Share of the reference's content words that a useful passage holds."""
+Documents = Sequence[tuple[str, Document]]
 
-_BLOCK = re.compile(r"^```\w*[^\n]*\n.*?^```[ \t]*$", re.DOTALL | re.MULTILINE)
-_CALL = re.compile(r"([A-Za-z_]\w*)\s*\(")
+CLOSERS = frozenset({"else", "end", "endLoop"})
+"""Calls that say nothing about what a program does."""
+
+_CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 
 
 def statements(reading: Reading) -> dict[str, Any]:
-    """The claims of an answer, numbered from 1: its sentences, then its code blocks."""
+    """The claims of an answer, numbered from 1: those of its prose, then one for each code block."""
     answer = restored(reading.one("answer").text)
-    claims = [*text.sentences(text.without_code(answer)), *_BLOCK.findall(answer)]
+    prose = [sentence for sentence in text.sentences(text.without_code(answer)) if not language.refuses(sentence)]
+    spoken = language.of_answer(answer)
+    claims = [*prose, *filter(None, (_code_claim(code, spoken) for code in text.blocks(answer)))]
     return {"statements": [{"id": number, "text": claim} for number, claim in enumerate(claims, start=1)]}
+
+
+def _code_claim(code: str, spoken: Language) -> str:
+    names = [name for name in dict.fromkeys(_CALL.findall(code)) if name not in CLOSERS]
+    return f"{language.CODE_CLAIM[spoken]}{', '.join(names)}." if names else ""
 
 
 def support(reading: Reading) -> dict[str, Any]:
@@ -48,34 +59,30 @@ def attribution(reading: Reading) -> dict[str, Any]:
 def _held(reading: Reading, key: str) -> list[dict[str, Any]]:
     passages = reading.items("context", "passage")
     documents = [(p.attributes.get("id", ""), text.document(restored(p.text))) for p in passages]
-    verdicts = []
-    for statement in reading.items("statements", "statement"):
-        place, share = _best(restored(statement.text), documents)
-        bar = CODE_SUPPORTED if "```" in statement.text else SUPPORTED
-        reason = f"{share:.0%} of it is in {place or 'the context'}; {bar:.0%} are needed"
-        verdicts.append({"id": _number(statement), key: int(share >= bar), "reason": reason})
-    return verdicts
+    return [_verdict(statement, documents, key) for statement in reading.items("statements", "statement")]
 
 
-def _best(statement: str, documents: Sequence[tuple[str, Document]]) -> tuple[str, float]:
-    """Where a statement is best supported, and how much of it."""
-    if "```" in statement:
-        return "", _accounted_for(statement, [document for _, document in documents])
-    claimed = text.stems(statement)
-    shares = [(overlap(claimed, document.stems), place) for place, document in documents]
-    share, place = max(shares, key=lambda found: found[0], default=(0.0, ""))
-    return place, share
+def _verdict(statement: Section, documents: Documents, key: str) -> dict[str, Any]:
+    claim = restored(statement.text)
+    of_code = claim.startswith(tuple(language.CODE_CLAIM.values()))
+    place, share = _names_mentioned(claim, documents) if of_code else _best_passage(claim, documents)
+    bar = CODE_SUPPORTED if of_code else SUPPORTED
+    reason = f"{share:.0%} of it is in {place or 'the context'}; {bar:.0%} are needed"
+    return {"id": _number(statement), key: int(share >= bar), "reason": reason}
 
 
-def _accounted_for(block: str, documents: Iterable[Document]) -> float:
-    """The share of a block's lines that the context has verbatim, or that call only names it mentions."""
-    held = {line.strip() for document in documents for code in document.programs for line in code.splitlines()}
-    named = frozenset().union(*(document.words for document in documents))
-    lines = [line.strip() for line in block.splitlines()[1:-1] if line.strip() and not line.strip().startswith("//")]
-    calls = [(line, _CALL.findall(line)) for line in lines]
-    telling = [(line, names) for line, names in calls if names or line in held or len(text.words(line)) > 1]
-    good = sum(line in held or (bool(names) and named.issuperset(names)) for line, names in telling)
-    return good / len(telling) if telling else 0.0
+def _best_passage(claim: str, documents: Documents) -> tuple[str, float]:
+    """The passage that holds most of a claim's content words, and their share."""
+    claimed = text.stems(claim)
+    shares = [(place, overlap(claimed, document.stems)) for place, document in documents]
+    return max(shares, key=lambda found: found[1], default=("", 0.0))
+
+
+def _names_mentioned(claim: str, documents: Documents) -> tuple[str, float]:
+    """The share of the names in a claim about code that any passage mentions."""
+    opening = next(opening for opening in language.CODE_CLAIM.values() if claim.startswith(opening))
+    mentioned = frozenset().union(*(document.words for _, document in documents))
+    return "the context", overlap(frozenset(text.words(claim[len(opening) :])), mentioned)
 
 
 def usefulness(reading: Reading) -> dict[str, Any]:
@@ -120,8 +127,8 @@ QUESTIONS = {
 def questions(reading: Reading, draws: Draws) -> dict[str, Any]:
     """Three questions that the answer would answer; all noncommittal when it only refuses."""
     answer = restored(reading.one("answer").text)
-    prose = text.without_code(answer)
-    evasive = int(language.refuses(prose) and prose.strip() == answer.strip())
+    said = text.sentences(answer)
+    evasive = int(all(map(language.refuses, said)) if said else 1)
     terms = _key_terms(answer)
     asked = [
         draws.pick(wordings, "question", number).format(*terms)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from functools import lru_cache
 
 from core.serving.rehearsal import text
 from core.serving.rehearsal.glossary import ENGLISH_STOP_WORDS, SPANISH_STOP_WORDS
@@ -24,9 +25,14 @@ NOT_COVERED = {
 QUOTING = {Language.ENGLISH: "The documentation says:", Language.SPANISH: "Según dice la documentación:"}
 CODE_FOLLOWS = {Language.ENGLISH: "A complete program:", Language.SPANISH: "Un programa completo:"}
 
+CODE_CLAIM = {Language.ENGLISH: "The code calls ", Language.SPANISH: "El código llama a "}
+"""How a claim about a code block begins; the names it calls follow."""
+
+_SOURCES = r"documentation|context|manual|reference|passages?|material|documentaci[oó]n|contexto|referencia|pasajes?"
 _REFUSAL = re.compile(
-    r"\b(not|no|cannot|\w+n't)\b[^.]{0,60}\b(cover|contain|mention|document|answer|information)"
-    r"|\bno\b[^.]{0,60}\b(cubre|contiene|menciona|documenta|responder|informaci[oó]n)",
+    rf"\b({_SOURCES})\b[^.]{{0,60}}\b(not|no|nothing|\w+n't)\b"
+    rf"|\b(not|no|nothing|\w+n't)\b[^.]{{0,60}}\b({_SOURCES})\b"
+    r"|\b(i|we) (do not|don't|cannot|can't) (know|answer|say)\b|\bno (lo )?s[eé]\b|\bno (se )?pued[eo] responder",
     re.IGNORECASE,
 )
 _SPANISH_ONLY = re.compile(r"[¿¡ñáéíóú]", re.IGNORECASE)
@@ -38,6 +44,7 @@ def of_section(section: Section) -> Language:
     return Language(declared) if declared in list(Language) else of_text(section.text)
 
 
+@lru_cache(maxsize=8192)
 def of_text(prose: str) -> Language:
     """The language most of whose small words occur in `prose`; English when there is nothing to tell by."""
     heard = [text.plain(word) for word in text.words(prose)]
@@ -47,12 +54,11 @@ def of_text(prose: str) -> Language:
 
 
 def of_answer(answer: str) -> Language:
-    """The language of an answer: of its first paragraph, since what follows may be quoted in another."""
-    first, _, _ = answer.strip().partition("\n\n")
+    """The language of an answer: of the first paragraph of its prose, since what follows may be quoted in another."""
+    first, _, _ = text.without_code(answer).strip().partition("\n\n")
     return of_text(first)
 
 
-def refuses(prose: str) -> bool:
-    """Whether prose says that the documentation has no answer, instead of giving one."""
-    first = text.sentences(prose)[:2]
-    return any(_REFUSAL.search(sentence) for sentence in first) and len(text.sentences(prose)) <= 2
+def refuses(sentence: str) -> bool:
+    """Whether a sentence says that the documentation has no answer, instead of giving one."""
+    return bool(_REFUSAL.search(sentence))

@@ -51,7 +51,7 @@ class Request:
     model: str
     system: str
     user: str
-    """Text of the last turn."""
+    """Text of the user's turns."""
     input_tokens: int
     max_tokens: int
     stream: bool
@@ -66,13 +66,14 @@ def parse(body: bytes, headers: Mapping[str, str], *, seed: int, counting: bool 
     _check_fields(data, headers["anthropic-version"], counting=counting)
     system = _text_of(data.get("system") or "", "system")
     turns = [_turn(turn, number) for number, turn in enumerate(data["messages"])]
+    asked = [text for text, turn in zip(turns, data["messages"], strict=True) if turn["role"] == "user"]
     if data["messages"][-1]["role"] != "user":
         raise _invalid("messages: the last turn must be the user's; this model does not continue a prefilled reply")
     return Request(
         identity=identity(data, seed=seed, repeat=headers.get("assay-repeat", "0")),
         model=data["model"],
         system=system,
-        user=turns[-1],
+        user="\n".join(asked),
         input_tokens=tokens(system, *turns),
         max_tokens=data.get("max_tokens", 1),
         stream=data.get("stream") is True,

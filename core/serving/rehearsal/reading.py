@@ -1,4 +1,4 @@
-"""The sections of a prompt: a task named in the system text, tagged sections in the last user turn."""
+"""The sections of a prompt: a task named in the system text, tagged sections in the user's turns."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+
+from core.checks.sections import TAGS
 
 
 class Task(StrEnum):
@@ -25,7 +27,7 @@ class Task(StrEnum):
 
 @dataclass(frozen=True)
 class Section:
-    """One tagged piece of a prompt, its text as the caller had it before tags were neutralised."""
+    """One tagged piece of a prompt, as it stands there: see `restored` for tags inside its text."""
 
     tag: str
     text: str
@@ -39,7 +41,7 @@ class Reading:
     task: Task
     sections: tuple[Section, ...]
     text: str
-    """The whole of the last user turn."""
+    """All that the user said."""
 
     def one(self, tag: str) -> Section:
         """The first section called `tag`, or an empty one."""
@@ -53,7 +55,7 @@ class Reading:
 OUTER = ("route", "context", "examples", "question", "answer", "reference", "statements")
 _TASK = re.compile(r"<task>\s*([\w.]+)\s*</task>")
 _ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
-_NEUTRALISED = re.compile(r"<\\+/")
+_DISARMED = re.compile(rf"<\\(?=\s*/?\s*(?:{'|'.join(TAGS)})\b)", re.IGNORECASE)
 
 
 def read(system: str, user: str) -> Reading:
@@ -80,5 +82,5 @@ def _sections(text: str, tags: tuple[str, ...]) -> list[Section]:
 
 
 def restored(text: str) -> str:
-    """`text` with neutralised closing tags (`<\\/`) written plainly again, trimmed of blank lines around it."""
-    return _NEUTRALISED.sub("</", text).strip("\n")
+    """`text` with the tags that core.checks.sections disarmed written plainly again, without blank lines around it."""
+    return _DISARMED.sub("<", text).strip("\n")

@@ -99,6 +99,11 @@ def document(text: str) -> Document:
     )
 
 
+def blocks(markdown: str) -> list[str]:
+    """The fenced blocks of a Markdown text, whatever their label, without their fences."""
+    return [code for _, code in _FENCE.findall(markdown)]
+
+
 def without_code(text: str) -> str:
     """The prose of a Markdown text."""
     return _FENCE.sub("\n\n", text)
