@@ -1,0 +1,75 @@
+"""Composition root of every run: from the words on the command line to the laboratory."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from core.adapters.clock import SystemClock
+from core.errors import ConfigError
+from core.lab.config import compose, find
+from core.lab.inline import InlinePool
+from core.lab.outcome import Outcome
+from core.lab.prepare import Prepared, prepare
+from core.lab.provenance import gather
+from core.lab.runner import Laboratory, execute
+from core.lab.store import RunFolder
+from experiments.places import cache_root, configs_root
+from experiments.registry import experiment
+from experiments.watch import watcher
+
+
+def prepared(name: str, assignments: Sequence[str]) -> Prepared[Any]:
+    """The run that `name` and `--set` describe. Raises ConfigError."""
+    configs = configs_root()
+    draft = compose(find(name, configs), configs=configs, assignments=assignments)
+    return prepare(experiment(draft.experiment), draft, configs)
+
+
+def prepared_again(run: RunFolder) -> Prepared[Any]:
+    """The run in `run`, from its stored configuration. Raises ConfigError when it would be another run today."""
+    configs = configs_root()
+    draft = compose(run.config, configs=configs)
+    again = prepare(experiment(draft.experiment), draft, configs)
+    if again.folder(run.path.parent.parent).path.name != run.path.name:
+        raise ConfigError(
+            f"{run.name} cannot go on: {_what_changed(run, again)}",
+            file=str(run.config),
+            remedy="restore what changed, or start a new run with `assay run`",
+        )
+    return again
+
+
+def drive(run: Prepared[Any], results: Path) -> Outcome:
+    """Execute `run` under `results` while showing its progress. KeyboardInterrupt once all is safe after Ctrl-C."""
+    clock = SystemClock()
+    provenance = gather(os.environ, sys.argv)
+    with _terminable(), watcher(clock) as watching:
+        lab = Laboratory(results, configs_root(), cache_root(), provenance, clock, InlinePool(), watching)
+        return asyncio.run(execute(run, lab))
+
+
+@contextlib.contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM end a run as Ctrl-C does: children stopped, the outcome written."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _what_changed(run: RunFolder, again: Prepared[Any]) -> str:
+    record = run.record
+    known = record.data if record else {}
+    names = sorted(known.keys() | again.data.keys())
+    changed = [name for name in names if known.get(name) != again.data.get(name)] if record else []
+    if changed:
+        return f"these data files changed since it began: {', '.join(changed)}"
+    return "its stored configuration is that of another run (was it set aside, renamed or edited?)"

@@ -1,0 +1,21 @@
+"""Where runs, caches and configurations are, from the environment."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from core.adapters.languages import configs_root
+
+__all__ = ["cache_root", "configs_root", "results_root"]
+
+
+def results_root(given: Path | None = None) -> Path:
+    """`given`, else $ASSAY_RESULTS, else `results` in the working directory."""
+    return given or Path(os.environ.get("ASSAY_RESULTS") or "results")
+
+
+def cache_root() -> Path:
+    """$ASSAY_CACHE, else `assay` in the user's cache folder. Everything in it can be rebuilt."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(os.environ.get("ASSAY_CACHE") or Path(base) / "assay")

@@ -1,0 +1,136 @@
+"""Progress of a run: live bars on a terminal, a plain line now and then elsewhere. Both write to stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from typing import Self, TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
+from rich.text import Text
+
+from core.lab.experiment import Plan
+from core.ports import Clock
+
+PLAIN_INTERVAL_S = 15.0
+
+
+def watcher(clock: Clock) -> LiveWatcher | PlainWatcher:
+    """The watcher that fits stderr; a context manager, ended before anything else is printed."""
+    console = Console(stderr=True)
+    return LiveWatcher(console) if console.is_terminal else PlainWatcher(clock, sys.stderr)
+
+
+class Tally:
+    """Rows done and expected of every suite, and which suite a cell belongs to."""
+
+    def __init__(self, plan: Plan, finished: Mapping[str, int]) -> None:
+        self.suite_of = {cell.id: cell.suite for cell in plan.cells}
+        self.expected: Counter[str] = Counter()
+        self.done: Counter[str] = Counter()
+        for cell in plan.cells:
+            self.expected[cell.suite] += cell.expected
+            self.done[cell.suite] += finished.get(cell.id, 0)
+
+    def advance(self, cell: str, rows: int) -> str:
+        """Count `rows` more of `cell`; its suite."""
+        suite = self.suite_of[cell]
+        self.done[suite] += rows
+        return suite
+
+
+class LiveWatcher:
+    """One bar per suite, redrawn in place."""
+
+    def __init__(self, console: Console) -> None:
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), _RateAndEta())
+        self._progress = Progress(*columns, console=console, transient=True)
+        self._bars: dict[str, TaskID] = {}
+        self._tally: Tally | None = None
+
+    def begin(self, plan: Plan, finished: Mapping[str, int]) -> None:
+        """Draw the bars."""
+        self._tally = Tally(plan, finished)
+        for suite, expected in self._tally.expected.items():
+            done = self._tally.done[suite]
+            self._bars[suite] = self._progress.add_task(suite, total=expected, completed=done, before=done)
+
+    def advance(self, cell: str, rows: int = 1) -> None:
+        """Move the bar of the cell's suite."""
+        if self._tally is not None:
+            self._progress.advance(self._bars[self._tally.advance(cell, rows)], rows)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+
+class PlainWatcher:
+    """A line when it starts, then one per suite at most every PLAIN_INTERVAL_S, and one when a suite is full."""
+
+    def __init__(self, clock: Clock, stream: TextIO) -> None:
+        self._clock = clock
+        self._stream = stream
+        self._tally: Tally | None = None
+        self._began = self._said = 0.0
+        self._before: Counter[str] = Counter()
+
+    def begin(self, plan: Plan, finished: Mapping[str, int]) -> None:
+        """Say what is to be done."""
+        self._tally = Tally(plan, finished)
+        self._before = Counter(self._tally.done)
+        self._began = self._said = self._clock.monotonic()
+        going_on = f", {self._before.total()} of them done before" if self._before.total() else ""
+        self._print(f"{len(plan.cells)} cells, {plan.expected} rows{going_on}")
+
+    def advance(self, cell: str, rows: int = 1) -> None:
+        """Say where things are, if it is time."""
+        if self._tally is None:
+            return
+        suite, now = self._tally.advance(cell, rows), self._clock.monotonic()
+        if now - self._said >= PLAIN_INTERVAL_S:
+            self._said = now
+            for each in self._tally.expected:
+                self._print(self._line(each, now))
+        elif self._tally.done[suite] == self._tally.expected[suite]:
+            self._print(self._line(suite, now))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def _line(self, suite: str, now: float) -> str:
+        assert self._tally is not None
+        done, expected = self._tally.done[suite], self._tally.expected[suite]
+        return f"{suite}: {done}/{expected} {_pace(done - self._before[suite], expected - done, now - self._began)}"
+
+    def _print(self, line: str) -> None:
+        print(line.rstrip(), file=self._stream, flush=True)
+
+
+class _RateAndEta(ProgressColumn):
+    """Rows per second of this driver, and the time that the rest takes at that rate."""
+
+    def render(self, task: Task) -> Text:
+        new = int(task.completed) - int(task.fields.get("before", 0))
+        return Text(_pace(new, int((task.total or 0) - task.completed), task.elapsed or 0.0), style="dim")
+
+
+def _pace(new: int, left: int, seconds: float) -> str:
+    if new <= 0 or seconds <= 0:
+        return ""
+    rate = new / seconds
+    return f"{rate:.1f} rows/s" + (f", {_duration(left / rate)} left" if left else f", {_duration(seconds)}")
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
