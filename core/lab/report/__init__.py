@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from core.lab.report.markdown import markdown
 from core.lab.report.page import page
+from core.lab.report.words import gate_line, summary
 from core.model.evaluation import EvaluationReport, JudgedRow
 
-__all__ = ["files", "markdown", "page"]
+__all__ = ["files", "gate_line", "markdown", "page", "summary"]
 
 
 def files(report: EvaluationReport, rows: Sequence[JudgedRow]) -> Mapping[str, bytes]:

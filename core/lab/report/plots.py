@@ -120,7 +120,7 @@ def confusion_plot(suite: SuiteSummary) -> str:
                 ink = "white" if count > 0.55 * peak else INK
                 axes.text(x, y, str(count), ha="center", va="center", fontsize=9, color=ink)
     axes.set_yticks(range(len(categories)), [category.value for category in categories])
-    axes.set_xticks(range(len(constructs)), [c.construct for c in constructs], rotation=45, ha="right", fontsize=9)
+    axes.set_xticks(range(len(constructs)), [c.node_type for c in constructs], rotation=45, ha="right", fontsize=9)
     axes.grid(visible=False)
     return _svg(figure, "Rejected answers by failure category and construct")
 

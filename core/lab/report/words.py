@@ -78,3 +78,20 @@ def standing(report: EvaluationReport) -> str:
     """Whether these numbers may be cited."""
     state = "BINDING" if report.binding else "NON-BINDING"
     return f"{state}, PARTIAL" if report.partial else state
+
+
+def summary(report: EvaluationReport) -> tuple[str, ...]:
+    """The report in a few lines for a terminal."""
+    lines = []
+    for suite in report.suites:
+        final = suite.metric(Metric.GLOBAL).final
+        lines.append(
+            f"{suite.suite}: {suite.band or 'no verdict'}, global score {number(final.mean)} {interval(final)}"
+        )
+        lines.append(gate_effect(suite))
+        if suite.calibration is not None:
+            lines.append(f"calibration of the gate: {calibration_line(suite.calibration)}")
+    lines.extend(f"gate {gate_line(gate)}" for gate in report.gates)
+    faults = plural(len(report.binding_faults), "reason")
+    lines.append("binding" if report.binding else f"{standing(report)}: {faults}, listed in the report")
+    return tuple(lines)

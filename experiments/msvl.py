@@ -1,0 +1,319 @@
+"""Question: how good is a RAG assistant for AVAP, once answers with invalid code score nothing?
+
+Hypothesis of ADR-0007: an LLM judge alone overrates it, because coherent prose hides code that would not run. The
+experiment answers a golden set N times per suite, puts every code block before the parser, lets a judge score the
+rest, and reports both views side by side. Cells are suites x runs; a row is one question in one run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import Field
+
+from core.flows.answer import EvaluationSettings
+from core.lab.experiment import (
+    CallEstimate,
+    Cell,
+    Conclusion,
+    Coverage,
+    ExperimentConfig,
+    PathSafe,
+    Plan,
+    RunIdentity,
+    Workspace,
+)
+from core.model.calibration import InjectedFault
+from core.model.evaluation import ConstructCoverage
+from core.model.frozen import Frozen
+from core.model.judged import JudgedRow
+from core.model.prompt import Usage
+from core.model.record import FewShotRecord, ParserRecord, RunRecord, SuiteRecord
+from core.model.sample import GoldenQuestion
+from core.model.specs import (
+    BandSpec,
+    FewShotSpec,
+    GateSpec,
+    IndexSpec,
+    LanguageSpec,
+    ModelSpec,
+    Positive,
+    RehearsalSpec,
+    RetrievalSpec,
+)
+from core.model.syntax import ParserInfo
+from core.ports import Clock, Parser, Ports
+
+
+class SuiteSpec(Frozen):
+    """One system under evaluation."""
+
+    name: PathSafe
+    language: LanguageSpec = LanguageSpec()
+    index: IndexSpec
+    retrieval: RetrievalSpec = RetrievalSpec()
+    few_shot: FewShotSpec = FewShotSpec()
+    generator: ModelSpec
+    judge: ModelSpec
+    rehearsal: RehearsalSpec | None = None
+    """How the rehearsal model behaves, where generator or judge is one."""
+
+
+class MsvlConfig(ExperimentConfig):
+    """The evaluation as configured."""
+
+    runs: Positive = 5
+    """Repetitions of every suite; fewer than 5 are not binding."""
+    golden: str
+    """The golden set, relative to the configs root."""
+    questions: Positive | None = None
+    """Only the first so many questions of the golden set; None is all of them."""
+    bands: tuple[BandSpec, ...] = ()
+    gates: tuple[GateSpec, ...] = ()
+    suites: tuple[SuiteSpec, ...] = Field(min_length=1)
+
+
+class Msvl:
+    """The evaluation behind the syntactic gate, as core.lab.experiment.Experiment."""
+
+    name = "msvl"
+    config_type = MsvlConfig
+
+    def data_files(self, config: MsvlConfig, configs: Path) -> Sequence[Path]:
+        """Golden set, corpora, few-shot pools, vocabularies."""
+        from core.adapters.domain import example_files
+        from core.adapters.ingest import corpus_files
+
+        files = {configs / config.golden}
+        for suite in config.suites:
+            files.update(corpus_files(configs / suite.index.corpus, suite.index.pipelines))
+            files.add(configs / "languages" / "avap" / f"{suite.language.vocabulary}.yaml")
+            if suite.few_shot.k:
+                files.update(example_files(configs / suite.few_shot.pool))
+        return sorted(files)
+
+    def plan(self, config: MsvlConfig, configs: Path) -> Plan:
+        """Suites x runs, and what they will ask of the models."""
+        expected = len(_questions(config, configs))
+        return Plan(
+            cells=tuple(
+                Cell(id=f"{suite.name}.run-{run:02}", suite=suite.name, run=run, expected=expected)
+                for suite in config.suites
+                for run in range(1, config.runs + 1)
+            ),
+            calls=tuple(e for suite in config.suites for e in _estimates(suite, expected, config.runs, configs)),
+        )
+
+    @contextlib.asynccontextmanager
+    async def open(self, config: MsvlConfig, workspace: Workspace, clock: Clock) -> AsyncIterator[MsvlSession]:
+        """Start or connect to everything that the suites need."""
+        from core.adapters.build import Places, workshop
+
+        places = Places(workspace.configs, workspace.cache, workspace.recordings, workspace.logs)
+        async with workshop(places, config.runtime, clock) as shop:
+            suites = {}
+            for suite in config.suites:
+                parser = await shop.parser(suite.language)
+                generator = await shop.llm(suite.generator, "generator", suite.rehearsal)
+                judge = await shop.llm(suite.judge, "judge", suite.rehearsal)
+                pool = await shop.few_shots(suite.few_shot, workspace.configs / config.golden, suite.index.embedder)
+                ports = Ports(
+                    parser=parser,
+                    generator=generator,
+                    judge=judge,
+                    embedder=await shop.embedder(suite.index.embedder),
+                    index=await shop.index(suite.index, suite.retrieval),
+                    examples=pool.index,
+                    clock=clock,
+                )
+                suites[suite.name] = OpenSuite(
+                    spec=suite,
+                    ports=ports,
+                    few_shot=pool.record,
+                    coverage=await _coverage(suite, parser, workspace.configs),
+                    truth=shop.truth(suite.rehearsal) if suite.rehearsal else None,
+                )
+            yield MsvlSession(config, workspace.configs, suites)
+
+
+@dataclass(frozen=True)
+class OpenSuite:
+    """A suite with its dependencies open."""
+
+    spec: SuiteSpec
+    ports: Ports
+    few_shot: FewShotRecord
+    coverage: tuple[ConstructCoverage, ...]
+    """How often corpus and few-shot pool show each construct."""
+    truth: Path | None
+    """Where the rehearsal model notes what it spoiled; None without one."""
+
+
+@dataclass(frozen=True)
+class MsvlSession:
+    """core.lab.experiment.Session of the evaluation."""
+
+    config: MsvlConfig
+    configs: Path
+    suites: Mapping[str, OpenSuite]
+
+    async def record(self, identity: RunIdentity) -> RunRecord:
+        """What every suite stands on, asked of the open dependencies."""
+        from core.flows.evaluate import metric_versions
+        from core.flows.prompts import prompt_digests
+
+        return RunRecord(
+            **dict(identity),
+            runs=self.config.runs,
+            prompts=prompt_digests(),
+            metrics=metric_versions(),
+            suites=tuple([await _suite_record(suite) for suite in self.suites.values()]),
+        )
+
+    async def rows(self, cell: Cell, finished: frozenset[str]) -> AsyncIterator[Frozen]:
+        """The judged rows of one run of one suite."""
+        from core.flows.evaluate import evaluate
+
+        suite = self.suites[cell.suite]
+        questions = _questions(self.config, self.configs)
+        rows = evaluate(
+            questions,
+            finished,
+            run=cell.run,
+            settings=_settings(suite.spec),
+            ports=suite.ports,
+            in_flight=self.config.runtime.concurrency,
+        )
+        async with contextlib.aclosing(rows):
+            async for row in rows:
+                yield row
+
+    async def conclude(self, record: RunRecord, rows: Mapping[str, Sequence[str]], coverage: Coverage) -> Conclusion:  # noqa: ARG002  the report counts its rows itself
+        """The report."""
+        return await asyncio.to_thread(self._concluded, record, rows)
+
+    def _concluded(self, record: RunRecord, rows: Mapping[str, Sequence[str]]) -> Conclusion:
+        from core.lab import report as rendering
+        from core.measure.summary import Background, summarise
+
+        judged = [JudgedRow.model_validate_json(row) for cell in rows.values() for row in cell]
+        background = Background(
+            record=record,
+            questions=_questions(self.config, self.configs),
+            gates=self.config.gates,
+            bands=self.config.bands,
+            truth=self._truth(),
+            coverage={name: suite.coverage for name, suite in self.suites.items()},
+        )
+        report = summarise(judged, background)
+        return Conclusion(
+            files=rendering.files(report, judged),
+            usable=sum(any(score.raw is not None for _, score in row.scores.items()) for row in judged),
+            gates_failed=tuple(rendering.gate_line(gate) for gate in report.gates if not gate.passed),
+            summary=rendering.summary(report),
+        )
+
+    def _truth(self) -> Mapping[str, InjectedFault] | None:
+        from core.adapters.rehearsal import read_truth
+
+        files = {suite.truth for suite in self.suites.values() if suite.truth is not None}
+        if not files:
+            return None
+        return {message: fault for file in sorted(files) for message, fault in read_truth(file).items()}
+
+
+def _questions(config: MsvlConfig, configs: Path) -> tuple[GoldenQuestion, ...]:
+    from core.adapters.domain import load_golden
+
+    return load_golden(configs / config.golden)[: config.questions]
+
+
+def _settings(suite: SuiteSpec) -> EvaluationSettings:
+    return EvaluationSettings(
+        suite=suite.name,
+        generator=suite.generator,
+        judge=suite.judge,
+        retrieval=suite.retrieval,
+        few_shot=suite.few_shot,
+    )
+
+
+async def _suite_record(suite: OpenSuite) -> SuiteRecord:
+    from core.adapters.llm import describe
+
+    spec = suite.spec
+    return SuiteRecord(
+        suite=spec.name,
+        retrieval_mode=spec.retrieval.mode.value,
+        index=suite.ports.index.manifest,
+        generator=describe(spec.generator, "generator"),
+        judge=describe(spec.judge, "judge"),
+        few_shot=suite.few_shot,
+        parser=_parser_record(await suite.ports.parser.info(), spec.language),
+    )
+
+
+def _parser_record(info: ParserInfo, language: LanguageSpec) -> ParserRecord:
+    vocabulary = next(v for v in info.vocabularies if v.id == language.vocabulary)
+    return ParserRecord(
+        version=info.version,
+        vocabulary=vocabulary.id,
+        vocabulary_sha256=vocabulary.sha256,
+        dialect=language.dialect.value,
+        trace_templates_sha256=info.trace_templates_sha256,
+        validating=info.validating,
+    )
+
+
+async def _coverage(suite: SuiteSpec, parser: Parser, configs: Path) -> tuple[ConstructCoverage, ...]:
+    from core.adapters.domain import load_examples
+    from core.adapters.ingest import read_corpus
+    from core.flows.coverage import construct_coverage
+
+    index = suite.index
+    corpus = await asyncio.to_thread(read_corpus, configs / index.corpus, index.pipelines, index.chunking)
+    examples = load_examples(configs / suite.few_shot.pool) if suite.few_shot.k else ()
+    return await construct_coverage(parser, corpus.passages, examples)
+
+
+TOKENS_PER_WORD = 1.6
+"""Of prose mixed with code; an estimate for planning only."""
+EXAMPLE_WORDS, ANSWER_WORDS, INSTRUCTION_WORDS = 60, 180, 120
+GENERATOR_CALLS, JUDGE_CALLS = 2, 5
+"""Per row: reformulate and answer; statements, support, questions, attribution, usefulness."""
+
+
+def _estimates(suite: SuiteSpec, questions: int, runs: int, configs: Path) -> Iterator[CallEstimate]:
+    """What one suite will ask. Reference answers are taken apart once per suite, not once per run."""
+    rows = questions * runs
+    context = suite.retrieval.k * suite.index.chunking.max_words * 0.6
+    asked = context + suite.few_shot.k * EXAMPLE_WORDS + 2 * INSTRUCTION_WORDS
+    judged = 3 * context + JUDGE_CALLS * (INSTRUCTION_WORDS + ANSWER_WORDS)
+    for role, spec, calls, words_in, words_out in (
+        ("generator", suite.generator, GENERATOR_CALLS * rows, asked, ANSWER_WORDS + 20),
+        ("judge", suite.judge, JUDGE_CALLS * rows + questions, judged, 2 * ANSWER_WORDS),
+    ):
+        usage = Usage(
+            input_tokens=round(rows * words_in * TOKENS_PER_WORD),
+            output_tokens=round(rows * words_out * TOKENS_PER_WORD),
+        )
+        yield CallEstimate(
+            role=role,
+            model=spec.model,
+            calls=calls,
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            usd=_usd(spec, usage, configs),
+        )
+
+
+def _usd(spec: ModelSpec, usage: Usage, configs: Path) -> float | None:
+    from core.adapters.llm.prices import PRICES, Tariff, load_prices
+
+    table = load_prices(configs / PRICES)
+    price = table.price(spec)
+    return None if price is None else float(Tariff(price, table.version).cost(usage))
