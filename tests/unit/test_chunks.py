@@ -22,6 +22,10 @@ def test_paragraphs_and_fences_are_told_apart() -> None:
     ]
 
 
+def test_only_line_feeds_end_lines() -> None:
+    assert chunks_of("one\u2028two\x0bthree", ChunkingSpec()) == ["one\u2028two\x0bthree"]
+
+
 def test_a_longer_fence_holds_a_shorter_one() -> None:
     text = "````\n```\ninside\n```\n````"
     assert [block.text for block in blocks_of(text)] == [text]

@@ -37,7 +37,7 @@ def blocks_of(text: str) -> Iterator[Block]:
     """The paragraphs and fenced blocks of Markdown `text`, in order; an unclosed fence runs to the end."""
     open_fence = ""
     lines: list[str] = []
-    for line in text.splitlines():
+    for line in text.split("\n"):
         mark = FENCE.match(line)
         if open_fence:
             lines.append(line)

@@ -16,7 +16,12 @@ class Document:
     name: str
     """Path below the corpus, with `/`, without suffix: the first part of every id cut from it."""
     text: str
-    """Line ends as `\\n`."""
+    """Line ends as `\\n`, none at the end."""
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the text, as an editor counts them: U+2028 and its like end none."""
+        return self.text.split("\n")
 
     def fault(self, line: int, what: str, remedy: str) -> ConfigError:
         """The error to raise for a fault at `line` (from 1)."""
@@ -33,7 +38,7 @@ def read_document(file: Path, corpus: Path) -> Document:
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise Document(file, name, "").fault(line, f"not UTF-8: {error.reason}", "save it as UTF-8") from error
-    document = Document(file, name, "\n".join(text.splitlines()))
+    document = Document(file, name, text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n"))
     if not document.text.strip():
         raise document.fault(1, "the file is empty", "write something, or delete it")
     return document

@@ -51,7 +51,7 @@ def sections(document: Document, chunking: ChunkingSpec) -> Iterator[Passage]:
 def _split(document: Document) -> tuple[str, list[_Section]]:
     title, found = "", [_Section("", "", 1)]
     fence, fence_line = "", 0
-    for number, line in enumerate(document.text.splitlines(), start=1):
+    for number, line in enumerate(document.lines, start=1):
         mark, heading = FENCE.match(line), _HEADING.match(line)
         if fence:
             fence = "" if closes(line, fence) else fence

@@ -19,7 +19,7 @@ def sample(document: Document, chunking: ChunkingSpec) -> Iterator[Passage]:  # 
     Its id is the document's name, its text title, explanation and fenced code, its code the program without the
     leading lines. Raises ConfigError with file and line for a missing title or explanation, and for no code.
     """
-    lines = document.text.splitlines()
+    lines = document.lines
     comment = [line.strip().removeprefix(_MARK).strip() for line in takewhile(_is_comment, lines)]
     if not comment or not comment[0].lower().startswith(_TITLE):
         raise document.fault(1, "the sample has no title", "start it with `/// title: What it shows`")

@@ -69,14 +69,14 @@ ENGINE = EmbeddedEngine()
 
 def _write(folder: Path, passages: Sequence[Passage], vectors: Matrix) -> None:
     lines = (passage.model_dump_json() + "\n" for passage in passages)
-    (folder / PASSAGES).write_text("".join(lines), "utf-8")
+    (folder / PASSAGES).write_bytes("".join(lines).encode())
     write_vectors(folder / VECTORS, vectors)
     write_bm25(folder / BM25, passages)
 
 
 def _open(folder: Path, manifest: IndexManifest) -> EmbeddedBackend:
     try:
-        lines = (folder / PASSAGES).read_text("utf-8").splitlines()
+        lines = (folder / PASSAGES).read_bytes().splitlines()
         passages = [Passage.model_validate_json(line) for line in lines]
         vectors, bm25 = Vectors(folder / VECTORS), Bm25(folder / BM25)
     except (OSError, ValueError, ValidationError) as error:
