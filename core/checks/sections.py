@@ -29,7 +29,9 @@ TAGS = (
 )
 """Every tag that a prompt of ours may hold."""
 
-_TAG = re.compile(rf"<(?=\s*/?\s*(?:{'|'.join(TAGS)})(?:\s[^<>]*)?/?\s*>)", re.IGNORECASE)
+_NAME = f"(?:{'|'.join(TAGS)})"
+_TAG = re.compile(rf"<(?=/?{_NAME}\b|\s*/?\s*{_NAME}(?:\s[^<>]*)?/?\s*>)", re.IGNORECASE)
+"""The `<` of a tag: spelled as we do, finished or not, or in any spelling that a lenient reader would take for one."""
 
 
 def section(tag: str, text: str, **attributes: str) -> str:
