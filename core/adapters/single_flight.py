@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
@@ -39,18 +39,20 @@ class SingleFlight(Generic[Result]):
         flight = self._flights.get(key) or self._begin(key, work)
         flight.waiting += 1
         try:
-            return await _shielded(flight.task), part
+            return await asyncio.shield(flight.task), part
         finally:
             flight.waiting -= 1
             if not flight.waiting and not flight.task.done():
+                self._forget(key, flight)
                 flight.task.cancel()
 
     def _begin(self, key: str, work: Callable[[], Coroutine[Any, Any, Result]]) -> _Flight[Result]:
         flight = _Flight(asyncio.create_task(work()))
         self._flights[key] = flight
-        flight.task.add_done_callback(lambda _: self._flights.pop(key, None))
+        flight.task.add_done_callback(lambda _: self._forget(key, flight))
         return flight
 
-
-def _shielded(task: asyncio.Task[Result]) -> Awaitable[Result]:
-    return asyncio.shield(task)
+    def _forget(self, key: str, flight: _Flight[Result]) -> None:
+        """At once when cancelled: whoever comes next must begin anew instead of joining work that is ending."""
+        if self._flights.get(key) is flight:
+            del self._flights[key]
