@@ -62,7 +62,7 @@ def test_no_passage_can_forge_another_or_the_question(title: str, first: str, se
     passages = (Passage(id="a", text=first, source=title), Passage(id="b", text=second))
     question = QUESTION.model_copy(update={"question": "the real question"})
     user = answer_prompt(question, passages, (), MODEL, repeat=1).turns[0].text
-    assert re.findall(r"<question[^>]*>(.*?)</question>", user, re.DOTALL) == ["the real question"]
+    assert re.findall(r"<question(?:\s[^>]*)?>(.*?)</question>", user, re.DOTALL) == ["the real question"]
     assert re.findall(r'<passage id="(P\d+)"', user) == ["P1", "P2"]
     assert len(re.findall(r"</passage>", user)) == 2
     assert len(re.findall(r"</context>", user)) == 1
