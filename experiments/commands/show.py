@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from core.errors import StoreError
@@ -110,13 +111,13 @@ def _draw_list(console: Console, lines: RunLines) -> None:
     if not lines.runs:
         console.print(f"no runs in {lines.results} yet; start one with: assay run msvl", markup=False)
         return
-    table = Table("run", "status", "rows", "exit", "binding", "begun")
+    table = Table(Column("run", no_wrap=True), "status", "rows", "exit", "binding", "begun", box=SIMPLE_HEAD)
     for line in lines.runs:
         status = Text(line.status, style=COLOURS[line.status]) if line.status else Text("damaged", style="red")
         rows = "" if line.rows is None else f"{line.rows}/{line.expected}"
         binding = {True: Text("BINDING", style="green"), False: Text("non-binding", style="yellow"), None: Text("")}
         code = "" if line.exit_code is None else str(line.exit_code)
-        table.add_row(line.run, status, rows, code, binding[line.binding], line.created_at)
+        table.add_row(line.run, status, rows, code, binding[line.binding], line.created_at[:16])
     console.print(table)
 
 
