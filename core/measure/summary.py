@@ -64,6 +64,7 @@ def summarise(rows: Iterable[JudgedRow], background: Background) -> EvaluationRe
         partial=len(ordered) < expected,
         n_expected=expected,
         n_rows=len(ordered),
+        n_usable=sum(_is_usable(row) for row in ordered),
         bands=tuple(background.bands),
         gates=gates,
         gates_passed=all(gate.passed for gate in gates),
@@ -110,6 +111,10 @@ def _suite(suite: SuiteRows, record: SuiteRecord, background: Background) -> Sui
         unanswerable=unanswerable_summary(suite),
         spend=spend(suite.rows),
     )
+
+
+def _is_usable(row: JudgedRow) -> bool:
+    return any(score.raw is not None for _, score in row.scores.items())
 
 
 def _faults_seen(record: RunRecord, rows: Sequence[JudgedRow], expected: int) -> list[str]:

@@ -338,6 +338,8 @@ class EvaluationReport(Frozen):
     """Rows are missing."""
     n_expected: int
     n_rows: int
+    n_usable: int
+    """Rows with a score of any kind; none means that the run shows nothing, whatever it counted."""
     bands: tuple[BandSpec, ...]
     gates: tuple[GateResult, ...]
     gates_passed: bool
