@@ -15,8 +15,10 @@ from core.serving.rehearsal.ranking import Weights, coverage, relevance, weigh
 from core.serving.rehearsal.reading import Reading, Section, restored
 from core.serving.rehearsal.text import Document, Sentence
 
-COVERED = 0.5
-"""Share of the question's weight that the context must hold for an answer to be tried at all."""
+COVERED = 0.3
+"""Share of the question's weight that one passage must hold for an answer to be tried."""
+COVERED_FOR_CODE = 0.1
+"""The same where a program is asked for, since its story (shops, users, prices) is in no manual."""
 NEAR_TIE = 0.85
 """Whatever scores at least this share of the best may be taken in its place."""
 RANK_PULL = 0.04
@@ -33,6 +35,10 @@ _WANTS_CODE = re.compile(
     r"|\b(c[oó]mo|ejemplo|mu[eé]stra\w*|escrib\w+|c[oó]digo)\b",
     re.IGNORECASE,
 )
+
+
+_PUNCTUATION = "¿?¡!.,;:\"'()"
+_EXAMPLE_PART = re.compile(r"<(description|code)>(.*?)</\1>", re.DOTALL)
 
 
 class Layout(StrEnum):
@@ -63,29 +69,58 @@ class Answer:
 
 @dataclass(frozen=True)
 class _Program:
-    code: str
-    score: float
+    """A program that may be copied, with all that is said of it."""
+
+    code: str = ""
+    description: str = ""
+    stems: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class _Material:
+    """What there is to answer from."""
+
+    question: str
+    asked: frozenset[str]
+    generating: bool
+    passages: list[Document]
+    examples: list[_Program]
+    weights: Weights
 
 
 def answer(reading: Reading, draws: Draws) -> Answer:
     """Answer the question of an answer prompt from its context, or say that the documentation does not cover it."""
-    question = reading.one("question")
-    spoken = language.of_section(question)
-    asked = text.stems(question.text)
-    passages = [text.document(restored(p.text)) for p in reading.items("context", "passage")]
-    weights = weigh([passage.stems for passage in passages])
-    known = frozenset().union(*(passage.stems for passage in passages))
-    if coverage(asked, known, weights) < COVERED:
-        return Answer(spoken, language.NOT_COVERED[spoken])
-    sentences = _best_sentences(asked, spoken, passages, weights, draws)
+    material = _material(reading)
+    spoken = language.of_section(reading.one("question"))
+    sentences = _best_sentences(material, spoken, draws) if _covered(material) else []
     if not sentences:
         return Answer(spoken, language.NOT_COVERED[spoken])
-    layout = Layout.PROGRAM_FIRST if _asks_for_a_program(reading) else Layout.PROSE_FIRST
-    return Answer(spoken, _prose(sentences, spoken), _code(reading, asked, passages, weights, draws), layout)
+    program = _program(material, draws)
+    prose = _prose(sentences, spoken)
+    if material.generating and program.description and language.of_text(program.description) is spoken:
+        prose = f"{program.description}\n\n{prose}"
+    return Answer(spoken, prose, program.code, Layout.PROGRAM_FIRST if material.generating else Layout.PROSE_FIRST)
 
 
-def _asks_for_a_program(reading: Reading) -> bool:
-    return reading.one("route").text.strip() == QueryType.CODE_GENERATION.value
+def _material(reading: Reading) -> _Material:
+    question = reading.one("question").text
+    passages = [text.document(restored(p.text)) for p in reading.items("context", "passage")]
+    return _Material(
+        question=question,
+        asked=text.stems(question),
+        generating=reading.one("route").text.strip() == QueryType.CODE_GENERATION.value,
+        passages=passages,
+        examples=[_example(item) for item in reading.items("examples", "example")],
+        weights=weigh([passage.stems for passage in passages]),
+    )
+
+
+def _covered(material: _Material) -> bool:
+    """Whether one passage is about enough of the question, and none of the names in it is strange to all of them."""
+    best = max((coverage(material.asked, p.stems, material.weights) for p in material.passages), default=0.0)
+    known = frozenset().union(*(passage.stems for passage in material.passages), *(e.stems for e in material.examples))
+    bar = COVERED_FOR_CODE if material.generating else COVERED
+    return best >= bar and text.names(material.question) <= known
 
 
 def _prose(sentences: list[Sentence], spoken: Language) -> str:
@@ -93,13 +128,11 @@ def _prose(sentences: list[Sentence], spoken: Language) -> str:
     return quoted if language.of_text(quoted) is spoken else f"{language.QUOTING[spoken]}\n\n{quoted}"
 
 
-def _best_sentences(
-    asked: frozenset[str], spoken: Language, passages: list[Document], weights: Weights, draws: Draws
-) -> list[Sentence]:
+def _best_sentences(material: _Material, spoken: Language, draws: Draws) -> list[Sentence]:
     """Two to four sentences, near-ties by draw, in the order of the context."""
     scored: dict[str, tuple[float, int, Sentence]] = {}
-    for place, passage in enumerate(passages):
-        for sentence, score in _scores(asked, passage, weights):
+    for place, passage in enumerate(material.passages):
+        for sentence, score in _scores(material.asked, passage, material.weights):
             if score > 0 and sentence.text.endswith((".", "!", "?", ")")):
                 pulled = score * (1 - RANK_PULL * place) * (1 - (1 - NEAR_TIE) * draws.share("sentence", sentence.text))
                 pulled *= 1.0 if language.of_text(sentence.text) is spoken else FOREIGN_PULL
@@ -118,32 +151,27 @@ def _scores(asked: frozenset[str], passage: Document, weights: Weights) -> Itera
         before = own
 
 
-def _code(reading: Reading, asked: frozenset[str], passages: list[Document], weights: Weights, draws: Draws) -> str:
-    generating = _asks_for_a_program(reading)
-    if not generating and not _WANTS_CODE.search(reading.one("question").text):
-        return ""
-    found = [
-        _Program(code, coverage(asked, passage.stems, weights)) for passage in passages for code in passage.programs[:1]
-    ]
-    if generating:
-        found += [_example(item, asked, weights) for item in reading.items("examples", "example")]
-    best = max((program.score for program in found), default=0.0)
-    ties = [program for program in found if program.code and program.score >= best * NEAR_TIE]
-    return draws.pick(ties, "program").code if ties and best > 0 else ""
+def _program(material: _Material, draws: Draws) -> _Program:
+    """The program that fits the question best, near-ties by draw; one without code where none is wanted or there."""
+    if not material.generating and not _WANTS_CODE.search(material.question):
+        return _Program()
+    found = [_Program(code, stems=passage.stems) for passage in material.passages for code in passage.programs[:1]]
+    if material.generating:
+        found += [example for example in material.examples if example.code]
+    scored = [(coverage(material.asked, program.stems, material.weights), program) for program in found]
+    best = max((score for score, _ in scored), default=0.0)
+    ties = [program for score, program in scored if score >= best * NEAR_TIE]
+    return draws.pick(ties, "program") if best > 0 else _Program()
 
 
-def _example(item: Section, asked: frozenset[str], weights: Weights) -> _Program:
-    parts = {name: restored(match) for name, match in _EXAMPLE_PART.findall(item.text)}
-    code = parts.get("code", "")
-    return _Program(code, coverage(asked, text.stems(parts.get("description", "")) | text.stems(code), weights))
-
-
-_EXAMPLE_PART = re.compile(r"<(description|code)>(.*?)</\1>", re.DOTALL)
+def _example(item: Section) -> _Program:
+    parts = {tag: restored(content) for tag, content in _EXAMPLE_PART.findall(item.text)}
+    code, description = parts.get("code", ""), parts.get("description", "")
+    return _Program(code, description, text.stems(description) | text.stems(code))
 
 
 def reformulate(reading: Reading) -> str:
-    """A standalone search query: the question, and for a Spanish one the manuals' English words for its own."""
-    question = reading.one("question")
-    query = " ".join(question.text.split())
-    added = text.translations(query) if language.of_section(question) is Language.SPANISH else ()
-    return " ".join((query, *added))
+    """A standalone search query: the question's own words in order, without those of no weight."""
+    question = " ".join(reading.one("question").text.split())
+    kept = [word.strip(_PUNCTUATION) for word in question.split() if text.stems(word)]
+    return " ".join(kept) or question

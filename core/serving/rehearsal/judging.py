@@ -42,8 +42,12 @@ def statements(reading: Reading) -> dict[str, Any]:
 
 
 def _code_claim(code: str, spoken: Language) -> str:
-    names = [name for name in dict.fromkeys(_CALL.findall(code)) if name not in CLOSERS]
+    names = _called(code)
     return f"{language.CODE_CLAIM[spoken]}{', '.join(names)}." if names else ""
+
+
+def _called(code: str) -> list[str]:
+    return [name for name in dict.fromkeys(_CALL.findall(code)) if name not in CLOSERS]
 
 
 def support(reading: Reading) -> dict[str, Any]:
@@ -101,39 +105,31 @@ def _number(statement: Section) -> int | str:
     return int(given) if given.isdigit() else given
 
 
-QUESTIONS = {
+WORDINGS = {
     Language.ENGLISH: (
-        (
-            "What is {0} and how does it relate to {1}?",
-            "What does {0} do with {1}?",
-            "What is the role of {0} for {1}?",
-        ),
-        (
-            "How do you use {0} with {1} and {2}?",
-            "How are {0}, {1} and {2} used in AVAP?",
-            "How does {0} work with {2}?",
-        ),
-        ("What should you know about {0}, {1} and {2}?", "In AVAP, how do {0} and {2} behave?", "When is {0} used?"),
+        "What does it mean that {0}?",
+        "Is it so that {0}?",
+        "How is it that {0}?",
+        "Why is it that {0}?",
     ),
-    Language.SPANISH: (
-        ("¿Qué es {0} y qué relación tiene con {1}?", "¿Qué hace {0} con {1}?", "¿Para qué sirve {0} en {1}?"),
-        ("¿Cómo se usa {0} con {1} y {2}?", "¿Cómo se usan {0}, {1} y {2} en AVAP?", "¿Cómo funciona {0} con {2}?"),
-        ("¿Qué hay que saber de {0}, {1} y {2}?", "En AVAP, ¿cómo se comportan {0} y {2}?", "¿Cuándo se usa {0}?"),
-    ),
+    Language.SPANISH: ("¿Qué significa que {0}?", "¿Es cierto que {0}?", "¿Cómo es que {0}?", "¿Por qué {0}?"),
 }
-"""Three questions about three key terms, each in three wordings."""
+CODE_WORDING = {
+    Language.ENGLISH: "How do you write an AVAP program that calls {0}?",
+    Language.SPANISH: "¿Cómo se escribe un programa AVAP que llame a {0}?",
+}
+QUESTIONS_BACK = 3
+SHORTEST_CLAUSE = 6
+LONGEST_CLAUSE = 16
+"""Words of a sentence that a question repeats."""
 
 
 def questions(reading: Reading, draws: Draws) -> dict[str, Any]:
     """Three questions that the answer would answer; all noncommittal when it only refuses."""
     answer = restored(reading.one("answer").text)
-    said = text.sentences(answer)
-    evasive = int(all(map(language.refuses, said)) if said else 1)
-    terms = _key_terms(answer)
-    asked = [
-        draws.pick(wordings, "question", number).format(*terms)
-        for number, wordings in enumerate(QUESTIONS[language.of_answer(answer)])
-    ]
+    said = text.sentences(text.without_code(answer))
+    evasive = int(all(map(language.refuses, said)) and not text.blocks(answer))
+    asked = _asked_back(answer, said, draws)
     return {
         "questions": [
             {"id": number, "question": question, "noncommittal": evasive}
@@ -142,13 +138,24 @@ def questions(reading: Reading, draws: Draws) -> dict[str, Any]:
     }
 
 
-def _key_terms(answer: str) -> list[str]:
-    """Three terms of the answer: the most frequent content words, the earlier first among equals."""
-    spelled: dict[str, str] = {}
-    count: dict[str, int] = {}
-    for word in text.words(answer):
-        if (stem := text.stem(word)) and not stem.isdigit():
-            spelled.setdefault(stem, word)
-            count[stem] = count.get(stem, 0) + 1
-    ranked = sorted(count, key=lambda stem: -count[stem])
-    return [*(spelled[stem] for stem in ranked[:3]), *["AVAP"] * 3][:3]
+def _asked_back(answer: str, said: Sequence[str], draws: Draws) -> list[str]:
+    """Questions about what the answer's code calls and what its sentences say, in different wordings."""
+    spoken = language.of_answer(answer)
+    called = [_called(code) for code in text.blocks(answer)]
+    asked = [CODE_WORDING[spoken].format(", ".join(names)) for names in called if names]
+    matter = [_clause(sentence) for sentence in said] or ["AVAP"]
+    turn = draws.below(len(WORDINGS[spoken]), "wording")
+    for number in range(QUESTIONS_BACK):
+        wording = WORDINGS[spoken][(turn + number) % len(WORDINGS[spoken])]
+        asked.append(wording.format(matter[number % len(matter)]))
+    return asked[:QUESTIONS_BACK]
+
+
+def _clause(sentence: str) -> str:
+    """The first clause of a sentence that has some length, without its end mark."""
+    kept: list[str] = []
+    for word in sentence.rstrip(".!?)").split()[:LONGEST_CLAUSE]:
+        kept.append(word)
+        if word.endswith((",", ";", ":")) and len(kept) >= SHORTEST_CLAUSE:
+            break
+    return " ".join(kept).rstrip(",;:")

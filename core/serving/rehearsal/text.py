@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from core.serving.rehearsal.glossary import SPANISH_TO_ENGLISH, STOP_WORDS
+from core.serving.rehearsal.glossary import ENGLISH_SYNONYMS, SPANISH_TO_ENGLISH, STOP_WORDS
 
 _WORD = re.compile(r"[^\W\d]\w*|\d+(?:\.\d+)?")
 _FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
@@ -15,6 +15,7 @@ _HEADING = re.compile(r"^#{1,6}\s+(.*?)(?:\s*\{#[\w-]+\})?\s*$")
 _ITEM = re.compile(r"^\s*(?:[-*+>]|\d+[.)]|/{3})\s+")
 _TABLE_RULE = re.compile(r"^[\s|:+-]+$")
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!p\. ej\.)\s+(?=[^\sa-z])")
+_NAME = re.compile(r".[A-Z]")
 _CAMEL = re.compile(r"[a-z0-9][A-Z]")
 _SUFFIXES = (
     "amientos", "imientos", "aciones", "amiento", "imiento", "acion", "iendo", "mente", "ando", "ados", "adas", "idos",
@@ -72,7 +73,9 @@ def _cut(bare: str) -> str:
 
 @lru_cache(maxsize=1)
 def _shared() -> dict[str, str]:
-    return {_cut(plain(spanish)): _cut(english) for spanish, english in SPANISH_TO_ENGLISH.items()}
+    same = ENGLISH_SYNONYMS | SPANISH_TO_ENGLISH
+    counted = {_cut(word): _cut(other) for word, other in same.items()}
+    return {word: counted.get(other, other) for word, other in counted.items()}
 
 
 def words(text: str) -> list[str]:
@@ -83,6 +86,11 @@ def words(text: str) -> list[str]:
 def stems(text: str) -> frozenset[str]:
     """The stems of the content words of a text."""
     return frozenset(filter(None, map(stem, words(text))))
+
+
+def names(text: str) -> frozenset[str]:
+    """The stems of the words that are names by their capitals, as `TCP` and `WebSocket`."""
+    return frozenset(filter(None, (stem(word) for word in words(text) if _NAME.search(word))))
 
 
 @lru_cache(maxsize=8192)
@@ -132,9 +140,3 @@ def _paragraphs(prose: str) -> list[str]:
 def _table_row(line: str) -> str:
     cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
     return f"{cells[0]}: {'; '.join(filter(None, cells[1:]))}." if len(cells) > 1 else cells[0]
-
-
-def translations(query: str) -> tuple[str, ...]:
-    """The manuals' English words for the Spanish words of `query`, in order, each once."""
-    found = (SPANISH_TO_ENGLISH.get(plain(word)) for word in words(query))
-    return tuple(dict.fromkeys(word for word in found if word))
