@@ -10,6 +10,7 @@ from core.adapters.index.examples import open_examples
 from core.adapters.index.hybrid import HybridIndex
 from core.adapters.index.manifest import index_folder, read_manifest, wanted_manifest
 from core.adapters.index.opening import open_index
+from core.adapters.index.seal import verify_seal
 
 __all__ = [
     "HybridIndex",
@@ -18,5 +19,6 @@ __all__ = [
     "open_examples",
     "open_index",
     "read_manifest",
+    "verify_seal",
     "wanted_manifest",
 ]
