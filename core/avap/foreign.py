@@ -1,0 +1,204 @@
+"""Other languages' constructs: how they are recognised, whose they look like, and what AVAP writes instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from core.avap import tokens as t
+from core.avap.diagnostics import Fault, at, quoted
+from core.avap.tokens import Token
+from core.model.syntax import Category
+
+_LOOP: Final = "a loop is startLoop(variable, from, to) ... endLoop()"
+_IF: Final = "a choice is if(a, b, \"==\") ... else() ... end()"
+_FUNCTION: Final = "a function is function name(a, b){ ... }"
+_VARIABLE: Final = "a variable is addVar(name, value) or name = value"
+_RESULT: Final = "a result is shown with addResult(variable)"
+_TRY: Final = "errors are caught with try() ... exception(error) ... end()"
+_MODULE: Final = "a module is import name or import \"file\""
+_NONE: Final = "AVAP has nothing like it"
+
+
+@dataclass(frozen=True, slots=True)
+class Construct:
+    """A word of another language."""
+
+    advice: str
+    suggestion: str | None = None
+    language: str | None = None
+    """Whose it is when the line itself does not tell."""
+    owes_closer: bool = False
+    """Whether programs that mix languages close it with `end()` or `endLoop()`, which is then no second fault."""
+
+
+_CLEAR: Final = {
+    "for": Construct(_LOOP, "startLoop", owes_closer=True),
+    "foreach": Construct(_LOOP, "startLoop", "PHP", owes_closer=True),
+    "while": Construct(_LOOP, "startLoop", owes_closer=True),
+    "elif": Construct(_IF, "if", "Python"),
+    "switch": Construct(_IF, "if", "JavaScript", owes_closer=True),
+    "def": Construct(_FUNCTION, "function", "Python"),
+    "func": Construct(_FUNCTION, "function", "Go"),
+    "fn": Construct(_FUNCTION, "function", "Rust"),
+    "class": Construct("AVAP has functions, but no classes", None, "Python"),
+    "package": Construct("a program needs no package line", None, "Go"),
+    "let": Construct(_VARIABLE, "addVar", "JavaScript"),
+    "var": Construct(_VARIABLE, "addVar", "JavaScript"),
+    "const": Construct(_VARIABLE, "addVar", "JavaScript"),
+}
+"""Words that are foreign wherever they lead a line, unless the line assigns to them or asks something of them."""
+
+_WHEN_FOLLOWED: Final = {
+    "async": Construct("concurrency is id = go(function_name, arguments) and gather(id)", "go"),
+    "await": Construct("a result is awaited with gather(id)", "gather", "JavaScript"),
+    "break": Construct(_LOOP, None),
+    "continue": Construct(_LOOP, None),
+    "case": Construct(_IF, "if"),
+    "catch": Construct(_TRY, "exception", "JavaScript"),
+    "defer": Construct(_NONE, None, "Go"),
+    "do": Construct(_LOOP, "startLoop"),
+    "echo": Construct(_RESULT, "addResult", "PHP"),
+    "elseif": Construct(_IF, "if", "PHP"),
+    "enum": Construct(_NONE),
+    "except": Construct(_TRY, "exception", "Python"),
+    "finally": Construct(_TRY, None),
+    "from": Construct(_MODULE, "import", "Python"),
+    "global": Construct("a function reads a global as $name", None, "Python"),
+    "interface": Construct(_NONE),
+    "pass": Construct("an empty block needs nothing in it", None, "Python"),
+    "public": Construct(_FUNCTION, "function", "Java"),
+    "private": Construct(_FUNCTION, "function", "Java"),
+    "raise": Construct(_NONE, None, "Python"),
+    "static": Construct(_FUNCTION, "function", "Java"),
+    "struct": Construct(_NONE, None, "Go"),
+    "throw": Construct(_NONE, None, "JavaScript"),
+    "type": Construct(_NONE, None, "Go"),
+    "using": Construct(_MODULE, "import", "C#"),
+    "void": Construct(_FUNCTION, "function", "Java"),
+    "with": Construct(_NONE, None, "Python"),
+}
+"""Words that are foreign only where another word, a text, a brace, a colon or nothing at all follows them."""
+_FOLLOWERS: Final = frozenset({t.NAME, t.STRING, t.GLOBAL, t.NUMBER, t.CONSTANT, t.BLOCK_OPEN, ":", ";", "*", "if", "not"})
+
+LEADS: Final = frozenset({*_CLEAR, *_WHEN_FOLLOWED, "import", "include", "#"})
+"""First words that are worth a closer look; the fast path asks nothing else of a plain line."""
+
+CALLS: Final = {
+    "print": Construct(_RESULT, "addResult", "Python"),
+    "println": Construct(_RESULT, "addResult"),
+    "printf": Construct(_RESULT, "addResult", "C"),
+    "require": Construct(_MODULE, "import", "JavaScript"),
+}
+"""Functions of other languages, unless the program declares its own."""
+OBJECTS: Final = {
+    "fmt": Construct(_RESULT, "addResult", "Go"),
+    "console": Construct(_RESULT, "addResult", "JavaScript"),
+}
+"""Names that are foreign before a dot."""
+_SIGNS: Final = {
+    "=>": Construct(_FUNCTION, "function", "JavaScript"),
+    ":=": Construct("a value is assigned with name = value", "=", "Go"),
+    "lambda": Construct(_FUNCTION, "function", "Python"),
+    t.PHP_TAG: Construct("a program is plain statements, without tags", None, "PHP"),
+}
+_BRACE: Final = Construct("only a function body stands in braces; if(...), startLoop(...) and try() end with end() or endLoop()")
+_COLON_LEADS: Final = frozenset({"if", "else", "try", "except", "finally", "with", "match", "case", *_CLEAR})
+_COLON: Final = Construct("blocks begin with if(...), startLoop(...), try() or function and need no colon", None, "Python")
+_INCLUDE: Final = Construct(_MODULE, "include", "C")
+
+_LANGUAGES: Final = tuple(
+    (re.compile(pattern), language)
+    for pattern, language in (
+        (r"^\s*(?:package\s+[\w.]+|using\s+[\w.]+|import\s+(?:static\s+)?[\w.]+)\s*;", "Java"),
+        (r"^\s*foreach\b|<\?|\$\w+\s*(?:=>|as\b)|\bas\s+\$|^\s*echo\b", "PHP"),
+        (r":=|^\s*(?:package\s+\w+\s*$|import\s*\($|func\b)|\bfmt\.|^\s*for\s+[^(:]*\{\s*$|^\s*var\s+\w+\s+[\w\[]", "Go"),
+        (r"^\s*#\s*include\b", "C"),
+        (r"^\s*fn\b|^\s*let\s+mut\b", "Rust"),
+        (r"\b(?:let|const|var)\s+[\w{\[]|=>|===|\bconsole\.|^\s*function\s*\(|\bfrom\s+[\"']", "JavaScript"),
+        (r"^\s*(?:public|private|protected|static)\b|\(\s*int\s+\w+", "Java"),
+        (r"\bdef\b|\belif\b|\blambda\b|:\s*(?:\#.*|//.*)?$|\bprint\(|^\s*from\s+[\w.]+\s+import\b|\bexcept\b", "Python"),
+        (r"\{\s*$|\}\s*$|;\s*$", "JavaScript"),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A foreign construct in a line."""
+
+    fault: Fault
+    owes_closer: bool
+
+
+def find(tokens: Sequence[Token], text: str) -> Found | None:
+    """The first construct of another language in the logical line `tokens`, whose first physical line is `text`."""
+    leading = _leading(tokens)
+    if leading is not None:
+        return _found(tokens[0], leading, text)
+    for place, token in enumerate(tokens):
+        sign = _SIGNS.get(token.kind)
+        if sign is not None:
+            return _found(token, sign, text)
+        if token.kind is t.BLOCK_OPEN and not is_function_brace(tokens, place):
+            return _found(token, _BRACE, text)
+    if tokens[-1].kind == ":" and tokens[0].text in _COLON_LEADS:
+        return _found(tokens[0], _COLON, text)
+    return None
+
+
+def fault_of(token: Token, construct: Construct, text: str = "") -> Fault:
+    """The fault of `construct` at `token`, naming the language that `text` looks like."""
+    language = language_of(text) or construct.language
+    whose = f"{language}'s " if language else ""
+    message = f"{whose}{quoted(token.text)} is not AVAP: {construct.advice}"
+    return at(token, Category.FOREIGN_KEYWORD, message, construct.suggestion)
+
+
+def language_of(text: str) -> str | None:
+    """The language a line looks like, or None. Looks at its first 400 code points."""
+    return next((language for pattern, language in _LANGUAGES if pattern.search(text[:400])), None)
+
+
+def is_function_brace(tokens: Sequence[Token], place: int) -> bool:
+    """Whether the brace at `place` opens the body of the `function` that leads the line."""
+    if tokens[0].text != "function":
+        return False
+    return all(token.kind is not t.BLOCK_OPEN for token in tokens[:place])
+
+
+def _found(token: Token, construct: Construct, text: str) -> Found:
+    return Found(fault_of(token, construct, text), construct.owes_closer)
+
+
+def _leading(tokens: Sequence[Token]) -> Construct | None:
+    first = tokens[0]
+    second = tokens[1].kind if len(tokens) > 1 else ";"
+    if first.kind is t.HASH:
+        return _INCLUDE if re.match(r"#\s*include\b", first.text) else None
+    if first.text in _CLEAR and first.kind in {t.NAME, "for"}:
+        return None if second in {"=", ".", "[", "+="} and first.kind is t.NAME else _CLEAR[first.text]
+    if first.kind == "else" and second == "if":
+        return Construct(_IF, "else", "JavaScript")
+    if first.text in {"import", "include"}:
+        return _foreign_import(tokens, second)
+    if first.text in _WHEN_FOLLOWED and second in _FOLLOWERS:
+        return _WHEN_FOLLOWED[first.text]
+    if first.text == "elseif" and second == "(":
+        return _WHEN_FOLLOWED["elseif"]
+    return None
+
+
+def _foreign_import(tokens: Sequence[Token], second: str) -> Construct | None:
+    if second == "(" and len(tokens) == 2:
+        return Construct(_MODULE, "import", "Go")
+    words = {token.text for token in tokens[1:12]}
+    if second in {"*", "{", t.BLOCK_OPEN} or "from" in words:
+        return Construct(_MODULE, "import", "JavaScript")
+    if "as" in words or (second is t.NAME and "," in words):
+        return Construct(_MODULE, "import", "Python")
+    if second is t.NAME and "." in words:
+        return Construct(_MODULE, "import", "Java" if ";" in words else "Python")
+    return None
