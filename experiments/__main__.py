@@ -47,10 +47,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     words = [word for word in given if word != "--debug"]
     try:
         _application(words)(args=words, prog_name="assay")
-    except BrokenPipeError:
-        # The reader of our output has left, as `head` does: nobody is there to be told.
-        sys.stderr.close()
-        sys.exit(ExitCode.OK)
     except Exception as error:
         if "--debug" in given:
             raise

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,22 +46,23 @@ def prepared_again(run: RunFolder) -> Prepared[Any]:
 
 
 def drive(run: Prepared[Any], results: Path) -> Outcome:
-    """Execute `run` under `results` while showing its progress. KeyboardInterrupt once all is safe after Ctrl-C."""
+    """Execute `run` under `results`, showing its progress. KeyboardInterrupt, once all is safe, on Ctrl-C or SIGTERM."""
     clock = SystemClock()
     provenance = gather(os.environ, sys.argv)
-    with _terminable(), watcher(clock) as watching:
+    with watcher(clock) as watching:
         lab = Laboratory(results, configs_root(), cache_root(), provenance, clock, InlinePool(), watching)
-        return asyncio.run(execute(run, lab))
+        try:
+            return asyncio.run(_until_stopped(run, lab))
+        except asyncio.CancelledError:
+            raise KeyboardInterrupt from None
 
 
-@contextlib.contextmanager
-def _terminable() -> Iterator[None]:
-    """Let SIGTERM end a run as Ctrl-C does: children stopped, the outcome written."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+async def _until_stopped(run: Prepared[Any], lab: Laboratory) -> Outcome:
+    """Execute `run`; SIGTERM ends it as Ctrl-C does, with children stopped and the outcome written."""
+    this = asyncio.current_task()
+    assert this is not None
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
+    return await execute(run, lab)
 
 
 def _what_changed(run: RunFolder, again: Prepared[Any]) -> str:
