@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from core.measure.bands import band_of
 from core.measure.calibration import calibrate
@@ -32,14 +32,16 @@ from core.model.specs import BandSpec, GateSpec, Provider
 
 @dataclass(frozen=True)
 class Background:
-    """What a report is told beside the rows. `truth` is by message id, None when nothing is known of the answers."""
+    """What a report is told beside the rows."""
 
     record: RunRecord
     questions: Sequence[GoldenQuestion]
     gates: Sequence[GateSpec] = ()
     bands: Sequence[BandSpec] = ()
     truth: Mapping[str, InjectedFault] | None = None
-    coverage: Sequence[ConstructCoverage] = ()
+    """By message id of the spoiled reply; None when nothing is known of the answers."""
+    coverage: Mapping[str, Sequence[ConstructCoverage]] = field(default_factory=dict)
+    """By suite."""
 
 
 def summarise(rows: Iterable[JudgedRow], background: Background) -> EvaluationReport:
@@ -90,7 +92,7 @@ def _suite(suite: SuiteRows, record: SuiteRecord, background: Background) -> Sui
     metrics = metric_summaries(suite)
     syntax = syntax_summary(suite)
     overall = next(summary for summary in metrics if summary.metric is Metric.GLOBAL)
-    truth = background.truth
+    rehearsed = record.generator.provider is Provider.REHEARSAL
     return SuiteSummary(
         suite=suite.suite,
         n_expected=len(suite.questions) * suite.runs,
@@ -106,8 +108,8 @@ def _suite(suite: SuiteRows, record: SuiteRecord, background: Background) -> Sui
         questions=question_summaries(suite),
         retrieval=retrieval_summary(suite, record),
         few_shot=few_shot_summary(suite, record.few_shot),
-        confusion=confusion(suite.rows, suite.questions, background.coverage),
-        calibration=None if truth is None else calibrate(suite.rows, truth),
+        confusion=confusion(suite.rows, suite.questions, background.coverage.get(suite.suite, ())),
+        calibration=calibrate(suite.rows, background.truth) if rehearsed and background.truth is not None else None,
         unanswerable=unanswerable_summary(suite),
         spend=spend(suite.rows),
     )

@@ -302,7 +302,7 @@ class SuiteSummary(Frozen):
     few_shot: FewShotSummary
     confusion: Confusion
     calibration: Calibration | None
-    """None when no truth about the answers is known."""
+    """None for a generator that keeps no truth about its answers."""
     unanswerable: UnanswerableSummary
     spend: Spend
 

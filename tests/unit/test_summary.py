@@ -9,7 +9,7 @@ import pytest
 from evaluation_rows import FEW_SHOTS, call, question, record, row, scored, suite_record, unscored
 
 from core.measure.summary import Background, summarise
-from core.model.evaluation import Estimate, EvaluationReport, Interval
+from core.model.evaluation import ConstructCoverage, Estimate, EvaluationReport, Interval
 from core.model.judged import Block, BlockKind, FewShots, JudgedRow, Metric, UnscoredReason
 from core.model.record import FewShotStatus
 from core.model.sample import QueryType
@@ -223,6 +223,21 @@ def test_argv_and_build_time_stay_out_of_what_is_compared() -> None:
 def test_rows_that_do_not_belong_are_refused(rows: tuple[JudgedRow, ...], complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         report(rows)
+
+
+def test_a_suite_is_calibrated_only_where_its_generator_was_rehearsed() -> None:
+    suites = (suite_record("main"), suite_record("real", Provider.ANTHROPIC))
+    rows = (*ROWS, *(r.model_copy(update={"suite": "real"}) for r in ROWS))
+    rehearsed, real = report(rows, record=record(suites=suites), truth={}).suites
+    assert rehearsed.calibration is not None
+    assert rehearsed.calibration.clean == 6
+    assert real.calibration is None
+
+
+def test_coverage_belongs_to_its_suite() -> None:
+    coverage = {"main": (ConstructCoverage(node_type="startLoop", passages=3, examples=4),)}
+    suites = report(record=record("main", "other"), coverage=coverage).suites
+    assert [suite.confusion.constructs[0].passages for suite in suites] == [3, None]
 
 
 def test_no_rows_at_all_is_a_report_of_nothing() -> None:
