@@ -4,7 +4,7 @@ import asyncio
 import logging
 import sqlite3
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy
@@ -19,6 +19,8 @@ from core.model.retrieval import TextKind
 from core.model.specs import EmbedderSpec
 from core.ports import Matrix
 
+Batches = Iterator[tuple[Sequence[int], Matrix]]
+
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
@@ -29,9 +31,9 @@ class CountingEncoder(HashingEncoder):
         super().__init__(16)
         self.asked: list[str] = []
 
-    def encode(self, texts: Sequence[str], kind: TextKind) -> Matrix:
+    def encode(self, texts: Sequence[str], kind: TextKind) -> Batches:
         self.asked += [f"{kind.value}:{text}" for text in texts]
-        return super().encode(texts, kind)
+        yield from super().encode(texts, kind)
 
 
 def caching(encoder: HashingEncoder, folder: Path | None, identity: str = "one") -> CachingEmbedder:
@@ -121,12 +123,12 @@ async def test_the_event_loop_stays_free_and_one_call_runs_at_a_time() -> None:
         worst = 0
         release = threading.Event()
 
-        def encode(self, texts: Sequence[str], kind: TextKind) -> Matrix:
+        def encode(self, texts: Sequence[str], kind: TextKind) -> Batches:
             Waiting.inside += 1
             Waiting.worst = max(Waiting.worst, Waiting.inside)
             assert self.release.wait(10)
             Waiting.inside -= 1
-            return super().encode(texts, kind)
+            yield from super().encode(texts, kind)
 
     embedder = caching(Waiting(8), None)
     tasks = [asyncio.ensure_future(embedder.embed([text], kind=TextKind.QUERY)) for text in "abc"]
@@ -135,10 +137,55 @@ async def test_the_event_loop_stays_free_and_one_call_runs_at_a_time() -> None:
     assert Waiting.worst == 1
 
 
+class OneByOne(CountingEncoder):
+    """Batches of one text; `between` is called after each."""
+
+    def __init__(self, between: Callable[[], None]) -> None:
+        super().__init__()
+        self._between = between
+
+    def encode(self, texts: Sequence[str], kind: TextKind) -> Batches:
+        for place, text in enumerate(texts):
+            for _, matrix in super().encode([text], kind):
+                yield [place], matrix
+            self._between()
+
+
+async def test_what_was_embedded_before_a_failure_is_kept(tmp_path: Path) -> None:
+    def fail() -> None:
+        raise EmbedderUnavailable("gone")
+
+    with pytest.raises(EmbedderUnavailable):
+        await caching(OneByOne(fail), tmp_path).embed(["a", "b"], kind=TextKind.DOCUMENT)
+    encoder = CountingEncoder()
+    await caching(encoder, tmp_path).embed(["a", "b"], kind=TextKind.DOCUMENT)
+    assert encoder.asked == ["document:b"]
+
+
+async def test_a_cancelled_call_ends_with_its_batch() -> None:
+    inside, go_on = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        inside.set()
+        assert go_on.wait(10)
+
+    encoder = OneByOne(wait)
+    embedder = caching(encoder, None)
+    task = asyncio.ensure_future(embedder.embed([str(number) for number in range(100)], kind=TextKind.DOCUMENT))
+    await asyncio.to_thread(inside.wait, 10)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    go_on.set()
+    await embedder.embed(["next"], kind=TextKind.QUERY)
+    assert len(encoder.asked) == 3
+
+
 async def test_a_vector_that_is_not_a_number_is_refused() -> None:
     class Broken(HashingEncoder):
-        def encode(self, texts: Sequence[str], kind: TextKind) -> Matrix:
-            return super().encode(texts, kind) * numpy.float32("nan")
+        def encode(self, texts: Sequence[str], kind: TextKind) -> Batches:
+            for places, matrix in super().encode(texts, kind):
+                yield places, matrix * numpy.float32("nan")
 
     with pytest.raises(EmbedderUnavailable, match="not a number"):
         await caching(Broken(8), None).embed(["a"], kind=TextKind.QUERY)
@@ -171,11 +218,12 @@ async def test_hashed_vectors_are_of_length_one_and_compare_by_shared_words(tmp_
         ({"model": "BAAI/bge-m3", "revision": "main"}, "index.embedder.revision", "branch"),
         ({"model": "minilm"}, "index.embedder.model", "names no embedding model"),
         ({"model": "pypi:minilm"}, "index.embedder.model", "minilm"),
+        ({"model": "hash:64", "dimensions": 8}, "index.embedder.dimensions", "already"),
         ({"model": "hash:none"}, "index.embedder.model", "dimensions"),
         ({"model": "./no/such/folder"}, "index.embedder.model", "modules.json"),
     ],
 )
-def test_a_model_that_is_not_exact_is_refused(spec: dict[str, str], path: str, words: str) -> None:
+def test_a_model_that_is_not_exact_is_refused(spec: dict[str, str | int], path: str, words: str) -> None:
     with pytest.raises(ConfigError, match=words) as caught:
         open_embedder(EmbedderSpec.model_validate(spec), cache=None)
     assert caught.value.path == path

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Protocol
 
@@ -27,8 +28,11 @@ class Encoder(Protocol):
     def dimensions(self) -> int:
         """Length of a vector."""
 
-    def encode(self, texts: Sequence[str], kind: TextKind) -> Matrix:
-        """float32 of shape (len(texts), dimensions); a query's vector depends on nothing but its text."""
+    def encode(self, texts: Sequence[str], kind: TextKind) -> Iterator[tuple[Sequence[int], Matrix]]:
+        """Batches, in any order: places in `texts`, and float32 of shape (len(places), dimensions).
+
+        A query's vector depends on nothing but its text.
+        """
 
 
 class CachingEmbedder:
@@ -49,11 +53,18 @@ class CachingEmbedder:
         return len(known) // 4 if known else self._thread.submit(lambda: self._encoder.dimensions).result()
 
     async def embed(self, texts: Sequence[str], *, kind: TextKind) -> Matrix:
-        """Embed `texts`, in order. Raises EmbedderUnavailable."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, self._embed, list(texts), kind)
+        """Embed `texts`, in order. Raises EmbedderUnavailable.
 
-    def _embed(self, texts: list[str], kind: TextKind) -> Matrix:
+        Vectors are kept batch by batch: a kill loses one batch, and a cancelled call ends after the one it is in.
+        """
+        stop = threading.Event()
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._embed, list(texts), kind, stop)
+        except asyncio.CancelledError:
+            stop.set()
+            raise
+
+    def _embed(self, texts: list[str], kind: TextKind, stop: threading.Event) -> Matrix:
         import numpy  # a command that embeds nothing should not wait for it
 
         if not texts:
@@ -62,7 +73,7 @@ class CachingEmbedder:
         vectors = self._known(dict.fromkeys(keys))
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in vectors}
         if missing:
-            vectors |= self._encoded(missing, kind)
+            vectors |= self._encoded(missing, kind, stop)
         self._remember(vectors)
         return numpy.stack([numpy.frombuffer(vectors[key], dtype="<f4") for key in keys]).astype(numpy.float32)
 
@@ -71,18 +82,16 @@ class CachingEmbedder:
         far = [key for key in keys if key not in near]
         return near | self._cache.get(far) if self._cache and far else near
 
-    def _encoded(self, missing: dict[str, str], kind: TextKind) -> dict[str, bytes]:
-        import numpy
-
-        matrix = self._encoder.encode([_unicode(text) for text in missing.values()], kind)
-        if not numpy.isfinite(matrix).all():
-            raise EmbedderUnavailable(
-                "the embedding model gave a vector that is not a number",
-                remedy="check the model's files, and the text that it was given",
-            )
-        vectors = {key: row.astype("<f4").tobytes() for key, row in zip(missing, matrix, strict=True)}
-        if self._cache:
-            self._cache.put(vectors)
+    def _encoded(self, missing: dict[str, str], kind: TextKind, stop: threading.Event) -> dict[str, bytes]:
+        keys, texts = list(missing), [_unicode(text) for text in missing.values()]
+        vectors: dict[str, bytes] = {}
+        for places, matrix in self._encoder.encode(texts, kind):
+            batch = {keys[place]: row for place, row in zip(places, _rows(matrix), strict=True)}
+            if self._cache:
+                self._cache.put(batch)
+            vectors |= batch
+            if stop.is_set():
+                raise EmbedderUnavailable("the embedding was stopped")
         return vectors
 
     def _remember(self, vectors: dict[str, bytes]) -> None:
@@ -96,3 +105,14 @@ class CachingEmbedder:
 def _unicode(text: str) -> str:
     """`text` with lone surrogates replaced: tokenizers refuse what UTF-8 cannot hold."""
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _rows(matrix: Matrix) -> list[bytes]:
+    import numpy
+
+    if not numpy.isfinite(matrix).all():
+        raise EmbedderUnavailable(
+            "the embedding model gave a vector that is not a number",
+            remedy="check the model's files, and the text that it was given",
+        )
+    return [row.astype("<f4").tobytes() for row in matrix]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -27,8 +27,12 @@ class HashingEncoder:
     def __init__(self, dimensions: int) -> None:
         self.dimensions = dimensions
 
-    def encode(self, texts: Sequence[str], kind: TextKind) -> Matrix:  # noqa: ARG002  of the protocol
-        """Unit vectors, float32 of shape (len(texts), dimensions); a weight is the root of a feature's count."""
+    def encode(
+        self,
+        texts: Sequence[str],
+        kind: TextKind,  # noqa: ARG002  of the protocol
+    ) -> Iterator[tuple[Sequence[int], Matrix]]:
+        """One batch of unit vectors; a weight is the root of a feature's count, and no words give zeros."""
         import numpy  # a command that embeds nothing should not wait for it
 
         matrix = numpy.zeros((len(texts), self.dimensions), dtype=numpy.float64)
@@ -37,7 +41,7 @@ class HashingEncoder:
                 code = int.from_bytes(hashlib.blake2b(feature.encode(), digest_size=8).digest(), "big")
                 row[(code >> 1) % self.dimensions] += (1.0 if code & 1 else -1.0) * count**0.5
         lengths = numpy.linalg.norm(matrix, axis=1, keepdims=True)
-        return (matrix / numpy.where(lengths > 0, lengths, 1.0)).astype(numpy.float32)
+        yield range(len(texts)), (matrix / numpy.where(lengths > 0, lengths, 1.0)).astype(numpy.float32)
 
 
 def _features(text: str) -> Counter[str]:

@@ -35,18 +35,14 @@ class SentenceEncoder:
         """Length of a vector, after truncation."""
         return self._spec.dimensions or int(self._model().get_embedding_dimension())
 
-    def encode(self, texts: Sequence[str], kind: TextKind) -> Matrix:
-        """Vectors in the order of `texts`; of length 1 when the spec says `normalize`."""
-        import numpy  # comes with torch, late
-
+    def encode(self, texts: Sequence[str], kind: TextKind) -> Iterator[tuple[Sequence[int], Matrix]]:
+        """Batches of vectors, the shortest texts first; of length 1 when the spec says `normalize`."""
         size = 1 if kind is TextKind.QUERY else self._spec.batch_size
         prompt = self._spec.query_prompt if kind is TextKind.QUERY else self._spec.document_prompt
         order = sorted(range(len(texts)), key=lambda place: (len(texts[place]), texts[place], place))
-        matrix = numpy.empty((len(texts), self.dimensions), dtype=numpy.float32)
         for start in range(0, len(order), size):
             places = order[start : start + size]
-            matrix[places] = self._forward([texts[place] for place in places], prompt)
-        return matrix
+            yield places, self._forward([texts[place] for place in places], prompt)
 
     def _forward(self, batch: list[str], prompt: str) -> Matrix:
         model = self._model()

@@ -55,6 +55,8 @@ def resolve(spec: EmbedderSpec) -> Source:
 def _hashing(spec: EmbedderSpec, dimensions: str) -> Source:
     if not re.fullmatch(r"[1-9][0-9]{0,4}", dimensions):
         raise _fault("model", f"{spec.model!r} gives no number of dimensions", "write it as `hash:256`")
+    if spec.dimensions is not None:
+        raise _fault("dimensions", f"{spec.model!r} says its dimensions already", "remove `dimensions`")
     return Source(Origin.HASHING, dimensions)
 
 
