@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
@@ -63,10 +64,12 @@ def serve(  # noqa: PLR0913 - a command has one argument per option
 
     It answers from the context in the prompt and judges by shared words: use it to rehearse a campaign, a client or a
     gate. What it says of quality means nothing. A run starts its own; this command is for watching it by hand.
+    On a pipe it prints one JSON line with its port instead of the banner.
 
     Example: assay rehearsal serve --faults '{"foreign_language": 0.06}' --truth truth.jsonl
     """
     with _needs_server():
+        from core.serving.lifeline import announce
         from core.serving.rehearsal.server import serve as listen
         from core.serving.rehearsal.settings import Settings, read_faults, read_trouble
     with contextlib.suppress(KeyboardInterrupt):
@@ -74,7 +77,7 @@ def serve(  # noqa: PLR0913 - a command has one argument per option
             seed=seed, faults=read_faults(faults, seed=seed), trouble=read_trouble(trouble), latency_ms=latency_ms,
             retry_after_s=retry_after_s, truth=truth,
         )  # fmt: skip
-        listen(settings, port=port, ready=_banner)
+        listen(settings, port=port, ready=_banner if sys.stdout.isatty() else announce)
 
 
 @contextlib.contextmanager
@@ -87,7 +90,8 @@ def _needs_server() -> Iterator[None]:
         ) from error
 
 
-def _banner(url: str) -> None:
+def _banner(port: int) -> None:
+    url = f"http://127.0.0.1:{port}"
     Console().print(
         Panel.fit(
             f"Rehearsal model on {url}\n\n"

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.errors import AssayError
+from core.serving.lifeline import announce
 from core.serving.rehearsal.server import serve, serve_as_child
 from core.serving.rehearsal.settings import Settings, read_faults, read_trouble
 
@@ -23,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given.lifeline:
             serve_as_child(settings, port=given.port)
         else:
-            serve(settings, port=given.port, ready=lambda url: print(url, flush=True))
+            serve(settings, port=given.port, ready=announce)
     except AssayError as error:
         print(f"{error}; {error.remedy}" if error.remedy else str(error), file=sys.stderr)
         return error.exit_code
@@ -41,7 +42,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--latency-ms", type=int, default=0)
     parser.add_argument("--retry-after-s", type=int, default=1)
     parser.add_argument("--truth", type=Path, help="where to write down which replies were spoiled")
-    parser.add_argument("--lifeline", action="store_true", help="announce the port on stdout, leave when stdin closes")
+    parser.add_argument(
+        "--lifeline", action="store_true", help="leave when stdin closes, and leave signals to the parent"
+    )
     return parser
 
 

@@ -24,13 +24,13 @@ STOP_S = 1
 BACKLOG = 2048
 
 
-def serve(settings: Settings, *, port: int, ready: Callable[[str], None]) -> None:
-    """Answer on `port` (0 is any free one) until a signal; `ready` is told the base URL once it answers.
+def serve(settings: Settings, *, port: int, ready: Callable[[int], None]) -> None:
+    """Answer on `port` (0 is any free one) until a signal; `ready` is told the port once it answers.
 
     Raises DependencyDown when the port is taken, ConfigError when the truth file cannot be used.
     """
     listening = _listen(port)
-    _Server(_config(settings), ready=lambda: ready(f"http://{HOST}:{listening.getsockname()[1]}")).run([listening])
+    _Server(_config(settings), ready=lambda: ready(listening.getsockname()[1])).run([listening])
 
 
 def serve_as_child(settings: Settings, *, port: int) -> None:
