@@ -46,7 +46,7 @@ def prepared_again(run: RunFolder) -> Prepared[Any]:
 
 
 def drive(run: Prepared[Any], results: Path) -> Outcome:
-    """Execute `run` under `results`, showing its progress. KeyboardInterrupt, once all is safe, on Ctrl-C or SIGTERM."""
+    """Execute `run` under `results`, showing its progress. KeyboardInterrupt on Ctrl-C or SIGTERM, once all is safe."""
     clock = SystemClock()
     provenance = gather(os.environ, sys.argv)
     with watcher(clock) as watching:

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from core.errors import AssayError, ConfigError
 from core.lab.experiment import CallEstimate
@@ -137,9 +138,8 @@ def _planned(ready: Prepared[Any], root: Path) -> PlanView:
 def _print_plan(console: Console, view: PlanView) -> None:
     console.print(f"[bold]{view.experiment}/{view.name}[/]  {view.cells} cells, {view.rows} rows")
     console.print(f"fingerprint {view.fingerprint[:12]}, {view.status or 'not started'}: {view.folder}")
-    table = Table("role", "model", "calls", "tokens in", "tokens out", "USD", title="expected calls")
-    for column in table.columns[2:]:
-        column.justify = "right"
+    numbers = (Column(name, justify="right", no_wrap=True) for name in ("calls", "tokens in", "tokens out", "USD"))
+    table = Table("role", Column("model", overflow="fold"), *numbers, box=SIMPLE_HEAD)
     for call in view.calls:
         table.add_row(call.role, call.model, *map(_thousands, (call.calls, call.input_tokens, call.output_tokens)),
                       _money(call.usd))  # fmt: skip
