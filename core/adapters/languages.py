@@ -83,8 +83,15 @@ def _roots() -> Iterator[Path]:
 def _vocabulary(file: Path) -> Vocabulary:
     try:
         return Vocabulary.from_mapping(_mapping(file))
-    except (ValueError, KeyError, TypeError) as error:
-        raise ConfigError(f"{file} is not a vocabulary: {error}", file=str(file)) from error
+    except TypeError as error:
+        raise ConfigError(
+            f"{file} is not a vocabulary: {error}", file=str(file), remedy="use plain text keys"
+        ) from error
+    except ConfigError as error:
+        if error.file:
+            raise
+        message = f"{file}: {error.path}: {error}"
+        raise ConfigError(message, file=str(file), path=error.path, remedy=error.remedy) from error
 
 
 def _mapping(file: Path) -> dict[str, Any]:

@@ -18,8 +18,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def to_text(code: str) -> str:
-    """`code` with lone surrogates, which JSON can spell and UTF-8 cannot, replaced by U+FFFD; columns stay."""
-    return code if code.isascii() else _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", code)
+    """`code` as UTF-8 can carry it.
+
+    Lone surrogates, which JSON can spell, become NUL, which is no text either: INVALID at the same place.
+    """
+    return code if code.isascii() else _SURROGATE.sub("\0", code)
 
 
 def to_response(result: ParseResult, vocabulary_sha256: str) -> wire.ParseResponse:

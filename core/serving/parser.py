@@ -7,6 +7,7 @@ they keep short programs from waiting behind long ones. Health and reflection ar
 from __future__ import annotations
 
 import argparse
+import gc
 import signal
 import sys
 import threading
@@ -102,6 +103,8 @@ def set_by(*signals: signal.Signals) -> threading.Event:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until SIGTERM or SIGINT, or, with `--lifeline`, until SIGTERM or the end of stdin; the exit code."""
     options = _options(arguments)
+    # Trees are large and hold no cycles: at the usual thresholds half of a long parse goes into looking for some.
+    gc.set_threshold(100_000, 50, 100)
     leaving = set_by(signal.SIGTERM, signal.SIGINT)
     if options.lifeline:
         # Ctrl-C reaches the whole process group; a child serves its parent to the end.

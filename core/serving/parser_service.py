@@ -13,9 +13,9 @@ from core.adapters.languages import load_vocabulary, vocabulary_ids
 from core.adapters.parser_wire import BATCH, to_info, to_response
 from core.adapters.proto.avap.parser.v1 import parser_pb2 as wire
 from core.adapters.proto.avap.parser.v1.parser_pb2_grpc import ParserServicer
-from core.avap import MAX_BYTES, MAX_DEPTH, PARSER_VERSION, TRACE_TEMPLATES_SHA256, Vocabulary, check
+from core.avap import MAX_BLOCKS, MAX_BYTES, PARSER_VERSION, TRACE_TEMPLATES_SHA256, Vocabulary, check
 from core.model.specs import LanguageSpec
-from core.model.syntax import Dialect, ParserInfo, VocabularyInfo
+from core.model.syntax import Dialect, ParserInfo
 
 
 class Context(Protocol):
@@ -43,11 +43,11 @@ class Languages:
         """What a parser of these languages is."""
         return ParserInfo(
             version=PARSER_VERSION,
-            vocabularies=tuple(_described(vocabulary) for vocabulary in self.vocabularies.values()),
+            vocabularies=tuple(vocabulary.info() for vocabulary in self.vocabularies.values()),
             dialects=tuple(Dialect),
             trace_templates_sha256=TRACE_TEMPLATES_SHA256,
             max_bytes=MAX_BYTES,
-            max_depth=MAX_DEPTH,
+            max_depth=MAX_BLOCKS,
         )
 
 
@@ -91,13 +91,4 @@ class ParserService(ParserServicer):
 def _refuse(context: Context, what: str, wanted: str, offered: Iterable[str]) -> NoReturn:
     context.abort(
         grpc.StatusCode.INVALID_ARGUMENT, f"unknown {what} {wanted!r}; this parser has {', '.join(sorted(offered))}"
-    )
-
-
-def _described(vocabulary: Vocabulary) -> VocabularyInfo:
-    return VocabularyInfo(
-        id=vocabulary.id,
-        sha256=vocabulary.sha256,
-        commands=len(vocabulary.commands),
-        node_types=len(vocabulary.node_types),
     )

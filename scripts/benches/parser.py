@@ -19,6 +19,7 @@ from core.ports import Parser
 LINES = 20_000
 CALLS = 5_000
 IN_FLIGHT = 16
+REPEATS = 3
 LANGUAGE = LanguageSpec()
 
 ANSWERS = (
@@ -121,15 +122,23 @@ async def over_loopback() -> tuple[float, float, float]:
     return CALLS / elapsed, percentiles[49] * 1000, percentiles[98] * 1000
 
 
+def seconds(text: str, vocabulary: Vocabulary, dialect: Dialect) -> float:
+    """How long `text` takes: the best of REPEATS, since what else the machine does is not the parser's doing."""
+    took = []
+    for _ in range(REPEATS):
+        started = perf_counter()
+        check(text, vocabulary, dialect)
+        took.append(perf_counter() - started)
+    return min(took)
+
+
 def worst(vocabulary: Vocabulary) -> tuple[float, str]:
     """The longest time in seconds that a hostile input took, over both dialects, and which it was."""
-    took = []
-    for name, text in hostile():
-        for dialect in Dialect:
-            started = perf_counter()
-            check(text, vocabulary, dialect)
-            took.append((perf_counter() - started, f"{name}, {dialect.value}"))
-    return max(took)
+    return max(
+        (seconds(text, vocabulary, dialect), f"{name}, {dialect.value}")
+        for name, text in hostile()
+        for dialect in Dialect
+    )
 
 
 def bars() -> Iterator[Bar]:

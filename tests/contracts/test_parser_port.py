@@ -90,10 +90,21 @@ async def any_parser() -> AsyncIterator[Parser]:
         yield parser
 
 
-async def test_half_a_character_is_text_too(opened: Opener) -> None:
+async def test_half_a_character_is_a_fault_at_its_place(opened: Opener) -> None:
+    program = 'addVar(x, 1)\naddVar(y, "\ud83d")'
     async with opened(STRICT) as parser:
-        result = await parser.parse("addVar(x, 1)\n\ud83d(x)")
-    assert (result.verdict, result.diagnostics[0].line) == (Validity.INVALID, 2)
+        result = await parser.parse(program)
+    (fault,) = result.diagnostics
+    (there,) = check(program, load_vocabulary(STRICT.vocabulary), Dialect.STRICT).diagnostics
+    assert (
+        (fault.line, fault.column, fault.category)
+        == (there.line, there.column, there.category)
+        == (
+            2,
+            12,
+            Category.SYNTAX_ERROR,
+        )
+    )
 
 
 async def test_code_over_the_limit_is_invalid_not_refused(opened: Opener) -> None:

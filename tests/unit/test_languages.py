@@ -52,7 +52,12 @@ def test_an_unknown_id_names_the_known_ones(unknown: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("id: x\ncommands: [", r"x\.yaml:3: not YAML"), ("- a\n", "no mapping"), ("id: x\n", "not a vocabulary")],
+    [
+        ("id: x\ncommands: [", r"x\.yaml:3: not YAML"),
+        ("- a\n", "no mapping"),
+        ("id: x\n", r"x\.yaml: node_types: "),
+        ("1: x\n", r"x\.yaml"),
+    ],
 )
 def test_a_broken_file_is_named_with_its_line(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "x.yaml").write_text(text)
