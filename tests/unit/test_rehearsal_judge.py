@@ -115,8 +115,8 @@ def test_questions_are_three_committed_ones_about_code_and_claims() -> None:
     found = judge(QUESTIONS, section("answer", ANSWER))
     assert [item.value for item in found] == [0, 0, 0]
     assert found[0].text == "How do you write an AVAP program that calls startLoop, addResult?"
-    assert "The loop is inclusive at both bounds" in found[1].text
-    assert "It ends with `endLoop()`" in found[2].text
+    assert "the loop is inclusive at both bounds" in found[1].text
+    assert "it ends with `endLoop()`" in found[2].text
 
 
 def test_spanish_answers_get_spanish_questions() -> None:

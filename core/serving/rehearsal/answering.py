@@ -22,7 +22,7 @@ COVERED_FOR_CODE = 0.1
 NEAR_TIE = 0.85
 """Whatever scores at least this share of the best may be taken in its place."""
 RANK_PULL = 0.04
-"""How much each place further down the context costs a passage's sentences."""
+"""How much each place further down its list costs a passage or an example."""
 TITLE_PULL = 0.5
 """Weight of a passage's title in the score of its sentences."""
 FOREIGN_PULL = 0.6
@@ -155,10 +155,14 @@ def _program(material: _Material, draws: Draws) -> _Program:
     """The program that fits the question best, near-ties by draw; one without code where none is wanted or there."""
     if not material.generating and not _WANTS_CODE.search(material.question):
         return _Program()
-    found = [_Program(code, stems=passage.stems) for passage in material.passages for code in passage.programs[:1]]
-    if material.generating:
-        found += [example for example in material.examples if example.code]
-    scored = [(coverage(material.asked, program.stems, material.weights), program) for program in found]
+    shown = [_Program(code, stems=passage.stems) for passage in material.passages for code in passage.programs[:1]]
+    pools = (shown, material.examples if material.generating else [])
+    scored = [
+        (coverage(material.asked, program.stems, material.weights) * (1 - RANK_PULL * place), program)
+        for pool in pools
+        for place, program in enumerate(pool)
+        if program.code
+    ]
     best = max((score for score, _ in scored), default=0.0)
     ties = [program for score, program in scored if score >= best * NEAR_TIE]
     return draws.pick(ties, "program") if best > 0 else _Program()

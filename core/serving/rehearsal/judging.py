@@ -152,10 +152,11 @@ def _asked_back(answer: str, said: Sequence[str], draws: Draws) -> list[str]:
 
 
 def _clause(sentence: str) -> str:
-    """The first clause of a sentence that has some length, without its end mark."""
+    """The first clause of a sentence that has some length, without its end mark, to be put inside another."""
     kept: list[str] = []
     for word in sentence.rstrip(".!?)").split()[:LONGEST_CLAUSE]:
         kept.append(word)
         if word.endswith((",", ";", ":")) and len(kept) >= SHORTEST_CLAUSE:
             break
-    return " ".join(kept).rstrip(",;:")
+    clause = " ".join(kept).rstrip(",;:")
+    return clause if text.names(kept[0]) else clause[:1].lower() + clause[1:]
