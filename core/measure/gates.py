@@ -2,42 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from core.errors import ConfigError
+from core.measure.calibration import calibrate
 from core.measure.series import READINGS, SuiteRows, estimate_of
-from core.model.evaluation import Estimate, GateResult
+from core.model.calibration import InjectedFault
+from core.model.evaluation import Calibration, Estimate, GateResult
 from core.model.sample import QueryType
 from core.model.specs import Comparator, GateSpec
 
 
+Truth = Mapping[str, InjectedFault]
+"""What was spoiled, by message id of the reply."""
+
+
+def _recall(found: Calibration) -> tuple[int, int]:
+    return found.caught, found.injected
+
+
+def _false_alarms(found: Calibration) -> tuple[int, int]:
+    return found.false_alarms, found.clean
+
+
+CALIBRATED: Mapping[str, Callable[[Calibration], tuple[int, int]]] = {
+    "calibration_recall": _recall,
+    "calibration_false_alarm_rate": _false_alarms,
+}
+"""Metrics of the syntactic gate itself, as a count and what it is a share of; they need a rehearsal's truth."""
+
+CALIBRATION_RECALL = "calibration_recall"
+"""Caught over injected faults of a rehearsal."""
+CALIBRATION_FALSE_ALARMS = "calibration_false_alarms"
+"""Clean answers of a rehearsal that the parser rejected."""
+CALIBRATION_METRICS = (CALIBRATION_RECALL, CALIBRATION_FALSE_ALARMS)
+
+
 def require_known(gates: Iterable[GateSpec]) -> None:
     """Raise ConfigError for the first gate on a metric or query type that no evaluation has."""
+    known = sorted([*READINGS, *CALIBRATED])
     for position, gate in enumerate(gates):
-        if gate.metric not in READINGS:
-            _refuse(f"gates.{position}.metric", gate.metric, sorted(READINGS))
+        if gate.metric not in known:
+            _refuse(f"gates.{position}.metric", gate.metric, known)
         if gate.query_type is not None and gate.query_type not in set(QueryType):
             _refuse(f"gates.{position}.query_type", gate.query_type, [member.value for member in QueryType])
 
 
-def gate_results(gates: Sequence[GateSpec], suite: SuiteRows) -> tuple[GateResult, ...]:
-    """Every gate on the mean of one suite. A mean that no row could be scored for fails: no evidence is not a pass."""
-    return tuple(_result(gate, suite) for gate in gates)
+def gate_results(
+    gates: Sequence[GateSpec], suite: SuiteRows, calibration: Calibration | None
+) -> tuple[GateResult, ...]:
+    """Every gate on one suite. What nobody could score fails: no evidence is not a pass."""
+    return tuple(_result(gate, suite, calibration) for gate in gates)
 
 
-def _result(gate: GateSpec, suite: SuiteRows) -> GateResult:
-    slice_ = suite.of_type(QueryType(gate.query_type) if gate.query_type else None)
-    found = estimate_of(slice_, gate.metric)
+def _result(gate: GateSpec, suite: SuiteRows, calibration: Calibration | None) -> GateResult:
+    if gate.metric in CALIBRATION_METRICS:
+        value, reason = _calibrated(gate.metric, calibration)
+    else:
+        found = estimate_of(suite.of_type(QueryType(gate.query_type) if gate.query_type else None), gate.metric)
+        value, reason = found.mean, _why_unscored(found)
     return GateResult(
         suite=suite.suite,
         metric=gate.metric,
         query_type=gate.query_type,
         comparator=gate.comparator,
         threshold=gate.threshold,
-        value=found.mean,
-        passed=found.mean is not None and _holds(found.mean, gate),
-        reason=_why_unscored(found) if found.mean is None else "",
+        value=value,
+        passed=value is not None and _holds(value, gate),
+        reason=reason if value is None else "",
     )
+
+
+def _calibrated(metric: str, calibration: Calibration | None) -> tuple[float | None, str]:
+    if calibration is None:
+        return None, "no rehearsal model answered, so nothing is known to have been injected"
+    if metric == CALIBRATION_FALSE_ALARMS:
+        return float(calibration.false_alarms), ""
+    if not calibration.injected:
+        return None, "no fault was injected"
+    return calibration.caught / calibration.injected, ""
 
 
 def _holds(value: float, gate: GateSpec) -> bool:

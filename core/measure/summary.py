@@ -53,7 +53,11 @@ def summarise(rows: Iterable[JudgedRow], background: Background) -> EvaluationRe
     ordered = sorted(rows, key=lambda row: (row.suite, row.run, row.id))
     suites = _by_suite(ordered, background)
     expected = sum(len(suite.questions) * suite.runs for suite in suites.values())
-    gates = tuple(result for suite in suites.values() for result in gate_results(background.gates, suite))
+    gates = tuple(
+        result
+        for suite in record.suites
+        for result in gate_results(background.gates, suites[suite.suite], _truth_of(suite, background))
+    )
     faults = (*binding_faults(record), *_faults_seen(record, ordered, expected))
     return EvaluationReport(
         experiment=record.experiment,
@@ -92,7 +96,7 @@ def _suite(suite: SuiteRows, record: SuiteRecord, background: Background) -> Sui
     metrics = metric_summaries(suite)
     syntax = syntax_summary(suite)
     overall = next(summary for summary in metrics if summary.metric is Metric.GLOBAL)
-    rehearsed = record.generator.provider is Provider.REHEARSAL
+    truth = _truth_of(record, background)
     return SuiteSummary(
         suite=suite.suite,
         n_expected=len(suite.questions) * suite.runs,
@@ -109,10 +113,15 @@ def _suite(suite: SuiteRows, record: SuiteRecord, background: Background) -> Sui
         retrieval=retrieval_summary(suite, record),
         few_shot=few_shot_summary(suite, record.few_shot),
         confusion=confusion(suite.rows, suite.questions, background.coverage.get(suite.suite, ())),
-        calibration=calibrate(suite.rows, background.truth) if rehearsed and background.truth is not None else None,
+        calibration=None if truth is None else calibrate(suite.rows, truth),
         unanswerable=unanswerable_summary(suite),
         spend=spend(suite.rows),
     )
+
+
+def _truth_of(suite: SuiteRecord, background: Background) -> Mapping[str, InjectedFault] | None:
+    """What is known of one suite's answers: nothing unless its generator was rehearsed."""
+    return background.truth if suite.generator.provider is Provider.REHEARSAL else None
 
 
 def _is_usable(row: JudgedRow) -> bool:

@@ -7,10 +7,11 @@ from core.errors import ConfigError
 from core.measure.bands import band_of
 from core.measure.gates import gate_results, require_known
 from core.measure.series import READINGS, suite_rows
+from core.model.calibration import InjectedFault
 from core.model.evaluation import GateResult
 from core.model.judged import JudgedRow, Metric
 from core.model.sample import QueryType
-from core.model.specs import BandSpec, Comparator, GateSpec
+from core.model.specs import BandSpec, Comparator, Fault, GateSpec
 from core.model.syntax import Validity
 
 CODE, PROSE = question(1), question(2, type=QueryType.RETRIEVAL)
@@ -57,6 +58,22 @@ def test_every_metric_of_the_report_can_be_gated(metric: str) -> None:
     gate = GateSpec(metric=metric, threshold=0.1)
     require_known([gate])
     assert result(gate, row(CODE, 1)).passed
+
+
+def test_the_parser_itself_can_be_gated_where_the_truth_is_known() -> None:
+    known = {"msg-bad": InjectedFault(message_id="msg-bad", fault=Fault.FOREIGN_LANGUAGE, detail="Go", code="x")}
+    rows = (row(CODE, 1, syntax=Validity.INVALID, message_id="msg-bad"), row(CODE, 2), row(PROSE, 1))
+    suite = suite_rows(rows, suite="main", questions=(CODE, PROSE), runs=2)
+    gates = (
+        GateSpec(metric="calibration_recall", threshold=1.0),
+        GateSpec(metric="calibration_false_alarm_rate", comparator=Comparator.AT_MOST, threshold=0.0),
+        GateSpec(metric="calibration_recall", threshold=1.0, query_type="RETRIEVAL"),
+    )
+    require_known(gates)
+    assert [(g.value, g.passed) for g in gate_results(gates, suite, known)] == [(1.0, True), (0.0, True), (None, False)]
+    blind = gate_results(gates, suite)
+    assert {(g.value, g.passed) for g in blind} == {(None, False)}
+    assert "not rehearsed" in blind[0].reason
 
 
 def test_unknown_metrics_and_types_are_config_errors_that_name_the_known() -> None:
