@@ -98,6 +98,9 @@ class Msvl:
 
     def plan(self, config: MsvlConfig, configs: Path) -> Plan:
         """Suites x runs, and what they will ask of the models."""
+        from core.measure.gates import require_known
+
+        require_known(config.gates)
         expected = len(_questions(config, configs))
         return Plan(
             cells=tuple(

@@ -12,7 +12,6 @@ from core.model.evaluation import Calibration, Estimate, GateResult
 from core.model.sample import QueryType
 from core.model.specs import Comparator, GateSpec
 
-
 Truth = Mapping[str, InjectedFault]
 """What was spoiled, by message id of the reply."""
 
@@ -31,12 +30,6 @@ CALIBRATED: Mapping[str, Callable[[Calibration], tuple[int, int]]] = {
 }
 """Metrics of the syntactic gate itself, as a count and what it is a share of; they need a rehearsal's truth."""
 
-CALIBRATION_RECALL = "calibration_recall"
-"""Caught over injected faults of a rehearsal."""
-CALIBRATION_FALSE_ALARMS = "calibration_false_alarms"
-"""Clean answers of a rehearsal that the parser rejected."""
-CALIBRATION_METRICS = (CALIBRATION_RECALL, CALIBRATION_FALSE_ALARMS)
-
 
 def require_known(gates: Iterable[GateSpec]) -> None:
     """Raise ConfigError for the first gate on a metric or query type that no evaluation has."""
@@ -48,18 +41,17 @@ def require_known(gates: Iterable[GateSpec]) -> None:
             _refuse(f"gates.{position}.query_type", gate.query_type, [member.value for member in QueryType])
 
 
-def gate_results(
-    gates: Sequence[GateSpec], suite: SuiteRows, calibration: Calibration | None
-) -> tuple[GateResult, ...]:
+def gate_results(gates: Sequence[GateSpec], suite: SuiteRows, truth: Truth | None = None) -> tuple[GateResult, ...]:
     """Every gate on one suite. What nobody could score fails: no evidence is not a pass."""
-    return tuple(_result(gate, suite, calibration) for gate in gates)
+    return tuple(_result(gate, suite, truth) for gate in gates)
 
 
-def _result(gate: GateSpec, suite: SuiteRows, calibration: Calibration | None) -> GateResult:
-    if gate.metric in CALIBRATION_METRICS:
-        value, reason = _calibrated(gate.metric, calibration)
+def _result(gate: GateSpec, suite: SuiteRows, truth: Truth | None) -> GateResult:
+    slice_ = suite.of_type(QueryType(gate.query_type) if gate.query_type else None)
+    if gate.metric in CALIBRATED:
+        value, reason = _calibrated(gate.metric, slice_, truth)
     else:
-        found = estimate_of(suite.of_type(QueryType(gate.query_type) if gate.query_type else None), gate.metric)
+        found = estimate_of(slice_, gate.metric)
         value, reason = found.mean, _why_unscored(found)
     return GateResult(
         suite=suite.suite,
@@ -73,14 +65,11 @@ def _result(gate: GateSpec, suite: SuiteRows, calibration: Calibration | None) -
     )
 
 
-def _calibrated(metric: str, calibration: Calibration | None) -> tuple[float | None, str]:
-    if calibration is None:
-        return None, "no rehearsal model answered, so nothing is known to have been injected"
-    if metric == CALIBRATION_FALSE_ALARMS:
-        return float(calibration.false_alarms), ""
-    if not calibration.injected:
-        return None, "no fault was injected"
-    return calibration.caught / calibration.injected, ""
+def _calibrated(metric: str, suite: SuiteRows, truth: Truth | None) -> tuple[float | None, str]:
+    if truth is None:
+        return None, "the answers were not rehearsed, so nothing is known of them"
+    count, whole = CALIBRATED[metric](calibrate(suite.rows, truth))
+    return (count / whole, "") if whole else (None, "there was nothing to count")
 
 
 def _holds(value: float, gate: GateSpec) -> bool:
