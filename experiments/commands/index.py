@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 from pydantic import ValidationError
-from rich.table import Table
 
 from core.lab.complaints import explain
 from core.lab.config import compose, find
@@ -23,7 +22,7 @@ app = typer.Typer(no_args_is_help=True)
 
 DEFAULT = "indices/avap-knowledge"
 EXCERPT = 100
-"""Characters of a passage in a table."""
+"""Characters of a passage that are shown."""
 
 ConfigName = Annotated[
     str, typer.Argument(metavar="CONFIG", help="A configuration with `index:`: a name below configs/, or a YAML file.")
@@ -89,10 +88,11 @@ def search(
     if as_json:
         emit_json(SearchView(folder=str(folder), query=query, passages=passages))
         return
-    table = Table("score", "passage", "text", box=None)
+    if not passages:
+        terminal().print("nothing found")
     for passage in passages:
-        table.add_row(f"{passage.score:.4f}", passage.id, " ".join(passage.text.split())[:EXCERPT])
-    terminal().print(table if passages else "nothing found")
+        terminal().print(f"{passage.score:8.4f}  {passage.id}", markup=False)
+        terminal().print(f"          {' '.join(passage.text.split())[:EXCERPT]}", markup=False, style="dim")
 
 
 @app.command()
