@@ -25,7 +25,7 @@ RANK_PULL = 0.04
 """How much each place further down its list costs a passage or an example."""
 TITLE_PULL = 0.5
 """Weight of a passage's title in the score of its sentences."""
-FOREIGN_PULL = 0.6
+FOREIGN_PULL = 0.35
 """What is left of the score of a sentence that is not in the question's language."""
 CARRY = 0.4
 """How much of a sentence's score the next one inherits: what follows a good sentence often completes it."""
