@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import Any
 
 from core.model.frozen import Frozen
 
@@ -66,3 +67,7 @@ class Example(Frozen):
     description: str
     code: str
     constructs: tuple[str, ...]
+    test_inputs: tuple[Mapping[str, Any], ...] = ()
+    """Request parameters of each execution; `__http__`, `__now__` and `__seed__` stand for the outside world."""
+    test_list: tuple[str, ...] = ()
+    """Boolean AVAP expressions over the variables that the program assigns."""
