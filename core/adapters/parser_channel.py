@@ -117,7 +117,7 @@ def _error(target: str, code: grpc.StatusCode, details: str) -> AssayError:
         return ParserUnavailable(
             f"AVAP parser at {target} is unavailable ({code.name}): {details}",
             endpoint=target,
-            remedy=f"see whether it runs: assay parser info {target}",
+            remedy="start one there with `assay parser serve`, or leave runtime.parser_url out to have one started",
         )
     return ParserRefused(
         f"AVAP parser at {target} refused the request ({code.name}): {details}",

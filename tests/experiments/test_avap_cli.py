@@ -131,6 +131,23 @@ def test_a_fault_far_to_the_right_is_still_shown() -> None:
     assert snippet[1].rstrip().endswith("^")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["-"], 1, ""),
+        (["absent.avap"], 2, "error: cannot read absent.avap (No such file or directory)"),
+        (["--vocabulary", "lrm-1999", "-"], 2, "fix: use one of: definitions-2026.03, lrm-2026.04"),
+        (["--dialect", "loose", "-"], 2, "strict"),
+        ([], 2, "FILE"),
+    ],
+)
+def test_the_command_tells_scripts_by_its_exit_code(arguments: list[str], code: int, said: str) -> None:
+    command = [sys.executable, "-m", "experiments", "avap", "check", *arguments]
+    ended = subprocess.run(command, input=BAD, capture_output=True, text=True, check=False)
+    assert ended.returncode == code
+    assert said in ended.stderr
+
+
 def test_checking_needs_only_the_base_install(good: Path) -> None:
     heavy = ("grpc", "google", "anthropic", "torch", "numpy", "scipy", "httpx")
     script = (
