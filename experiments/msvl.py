@@ -189,7 +189,7 @@ class MsvlSession:
             run=cell.run,
             settings=_settings(suite.spec),
             ports=suite.ports,
-            in_flight=self.config.runtime.concurrency,
+            in_flight=max(1, self.config.runtime.concurrency // self.config.runtime.cells),
         )
         async with contextlib.aclosing(rows):
             async for row in rows:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 from core.adapters.durable import write_whole
 from core.adapters.recording import DamagedRecording, Recording, decode, encode
@@ -20,6 +20,9 @@ from core.model.prompt import Completion, Usage
 from core.policy.ledger import NOTHING, Spend
 
 _log = logging.getLogger(__name__)
+
+Asking = Callable[[], AbstractAsyncContextManager[Recording]]
+"""Asks for a reply on entering its context."""
 
 
 class RecordingMode(StrEnum):
@@ -56,12 +59,14 @@ class Recordings:
         self.mode = mode
         self._flights = SingleFlight[tuple[Recording, bool]]()
 
-    async def obtain(self, key: str, ask: Callable[[], Coroutine[Any, Any, Recording]]) -> Completion:
-        """The reply under `key`: from its file, or from `ask`, whose reply is durable before it is returned.
+    async def obtain(self, key: str, asking: Asking) -> Completion:
+        """The reply under `key`: from its file, or from `asking`, whose context is left once the reply is durable.
 
-        Equal requests at the same time ask once. Raises what `ask` raises, RecordingMissing, StoreError.
+        Whatever the context holds (a place among the calls in flight) therefore covers the call until a kill can no
+        longer repeat it. Equal requests at the same time ask once. Raises what `asking` raises, RecordingMissing,
+        StoreError.
         """
-        (recording, found), part = await self._flights.run(key, lambda: self._recall_or_ask(key, ask))
+        (recording, found), part = await self._flights.run(key, lambda: self._recall_or_ask(key, asking))
         return recording.completion(replayed=found or part is Part.JOINED)
 
     def spent(self) -> Mapping[str, ModelSpend]:
@@ -78,9 +83,7 @@ class Recordings:
         """What a ledger must start from so that a resumed run keeps to its budget."""
         return sum((Spend.of(model.usage, model.cost_usd) for model in self.spent().values()), NOTHING)
 
-    async def _recall_or_ask(
-        self, key: str, ask: Callable[[], Coroutine[Any, Any, Recording]]
-    ) -> tuple[Recording, bool]:
+    async def _recall_or_ask(self, key: str, asking: Asking) -> tuple[Recording, bool]:
         recording = await asyncio.to_thread(self._read, key)
         if recording is not None:
             return recording, True
@@ -90,8 +93,8 @@ class Recordings:
                 key=key,
                 remedy="replay with the config, prompts and SDK version that were recorded, or record anew",
             )
-        fresh = await ask()
-        await asyncio.to_thread(self._write, fresh)
+        async with asking() as fresh:
+            await asyncio.to_thread(self._write, fresh)
         return fresh, False
 
     def _write(self, recording: Recording) -> None:

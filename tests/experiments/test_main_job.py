@@ -1,7 +1,6 @@
 """The main job end to end: kills, a dead parser, calibration, identity. Small, but through every real component."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -10,9 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
-
 from main_job import DEADLINE_S, MainJob, counted_model
+
+from core.adapters.record import RecordingMode, Recordings
 
 pytestmark = pytest.mark.e2e
 IN_FLIGHT = 4
@@ -118,7 +119,9 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path: Path) -> None
 
 
 def test_the_gate_catches_every_injected_fault_and_blames_no_clean_answer(tmp_path: Path) -> None:
-    gates = '[{metric: calibration_recall, threshold: 1}, {metric: calibration_false_alarm_rate, comparator: "<=", threshold: 0}]'
+    recall = "{metric: calibration_recall, threshold: 1}"
+    alarms = '{metric: calibration_false_alarm_rate, comparator: "<=", threshold: 0}'
+    gates = f"[{recall}, {alarms}]"
     job = MainJob(tmp_path, {"questions": 50, "runs": 1, "gates": gates})
     code, output = job.run()
     assert code == 0, output
@@ -137,7 +140,7 @@ def test_the_gate_catches_every_injected_fault_and_blames_no_clean_answer(tmp_pa
 
 
 def test_a_gate_that_is_missed_is_exit_1(tmp_path: Path) -> None:
-    faults = "{hallucinated_command: 1.0}"
+    faults = "{hallucinated_command: 1.0, foreign_language: 0, foreign_structure: 0}"
     gates = "[{metric: syntactic_validity, threshold: 0.95}]"
     job = MainJob(tmp_path, {"questions": 8, "runs": 1, "rehearsal.faults": faults, "gates": gates})
     code, output = job.run()
@@ -180,35 +183,26 @@ def test_a_finished_run_is_looked_up_and_costs_nothing(tmp_path: Path) -> None:
 
 
 def test_a_budget_stops_before_it_is_passed(tmp_path: Path) -> None:
-    job = MainJob(tmp_path, {"runtime.budget.tokens": 60000})
+    cap = 120_000
+    job = MainJob(tmp_path, {"runtime.budget.tokens": cap, "runtime.concurrency": 2})
     code, output = job.run()
     assert code == 4, output
     assert job.report()["partial"] is True
-    spent = job.report()["spend"]["usage"]
-    assert spent["input_tokens"] + spent["output_tokens"] <= 60000
+    recordings = Recordings(job.folder / "recordings", RecordingMode.REPLAY)
+    assert 0 < recordings.total().tokens <= cap
     code, output = job.run("resume", "latest")
     assert code == 4, output
 
 
-def test_tests_leave_no_server_behind(tmp_path: Path) -> None:
+def test_a_killed_driver_leaves_no_server_behind(tmp_path: Path) -> None:
     job = MainJob(tmp_path, {"runtime.rehearsal_latency_ms": 20})
     driver = job.start()
     log = tmp_path / "msvl"
     while not list(log.glob("*/recordings/*.json")):
         assert driver.poll() is None
-    children = Path(f"/proc/{driver.pid}/task/{driver.pid}/children").read_text().split()
-    assert len(children) == 2
+    children = psutil.Process(driver.pid).children()
+    assert len(children) == 2, "a parser and a rehearsal model"
     driver.send_signal(signal.SIGKILL)
     driver.communicate(timeout=DEADLINE_S)
-    for child in children:
-        pidfd = None
-        try:
-            pidfd = os.pidfd_open(int(child))
-            import select
-
-            assert select.select([pidfd], [], [], 10)[0], f"child {child} outlived its parent"
-        except ProcessLookupError:
-            continue
-        finally:
-            if pidfd is not None:
-                os.close(pidfd)
+    _, alive = psutil.wait_procs(children, timeout=20)
+    assert not alive, "a child outlived its parent"

@@ -1,11 +1,13 @@
 """Recordings survive kills, cuts, full disks and second writers."""
 
 import asyncio
+import contextlib
 import errno
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +50,9 @@ def recording(key: str = KEY, text: str = "¡Hola! 🙂", **fields: Any) -> Reco
 async def keep(recordings: Recordings, kept: Recording) -> bool:
     """Record `kept` unless its key has a reply; whether it had one."""
 
-    async def ask() -> Recording:
-        return kept
+    @contextlib.asynccontextmanager
+    async def ask() -> AsyncIterator[Recording]:
+        yield kept
 
     return (await recordings.obtain(kept.key, ask)).replayed
 
@@ -151,14 +154,15 @@ async def test_a_waiter_that_leaves_disturbs_nobody_and_the_last_one_ends_the_wo
     recordings = Recordings(tmp_path, RecordingMode.RECORD)
     begun, go, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
-    async def ask() -> Recording:
+    @contextlib.asynccontextmanager
+    async def ask() -> AsyncIterator[Recording]:
         begun.set()
         try:
             await go.wait()
         except asyncio.CancelledError:
             ended.set()
             raise
-        return recording()
+        yield recording()
 
     first, second = (asyncio.ensure_future(recordings.obtain(KEY, ask)) for _ in range(2))
     await begun.wait()
@@ -175,7 +179,7 @@ async def test_a_waiter_that_leaves_disturbs_nobody_and_the_last_one_ends_the_wo
 async def test_an_error_reaches_all_who_wait_and_is_not_remembered(tmp_path: Path) -> None:
     recordings = Recordings(tmp_path, RecordingMode.RECORD)
 
-    async def fail() -> Recording:
+    def fail() -> contextlib.AbstractAsyncContextManager[Recording]:
         raise StoreError("once")
 
     outcomes = await asyncio.gather(*(recordings.obtain(KEY, fail) for _ in range(3)), return_exceptions=True)

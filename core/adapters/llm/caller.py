@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import logging
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from core.adapters.llm.prices import Tariff
@@ -57,12 +59,13 @@ class Caller:
                 remedy="make the prompt with the model of the role that it is sent to",
             )
         request = self._wire.request(prompt)
-        return await self._means.recordings.obtain(request.key, lambda: self._ask(request))
+        return await self._means.recordings.obtain(request.key, lambda: self._asking(request))
 
-    async def _ask(self, request: Request) -> Recording:
+    @contextlib.asynccontextmanager
+    async def _asking(self, request: Request) -> AsyncIterator[Recording]:
+        """The reply; its slot is held until the context is left, which is when the reply is recorded."""
         async with self._means.limiter.slot():
-            reply = await self._persist(request)
-        return self._recording(request, reply)
+            yield self._recording(request, await self._persist(request))
 
     async def _persist(self, request: Request) -> Reply:
         clock = self._means.clock
