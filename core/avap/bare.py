@@ -13,6 +13,8 @@ from core.avap.tokens import Token, tokens_of_line
 
 _CALL: Final = re.compile(r"\s*+(?:([^\W\d]\w*+)\s*+=\s*+(?!=))?([^\W\d]\w*+)\s*+\(")
 _PIECE: Final = re.compile(r"""[^"'`()\[\]{},]++|"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|`(?:[^`\\]|\\.)*+`|.""")
+_MOST_ARGUMENTS: Final = 64
+"""No command takes as many; a line of nothing but commas is not worth reading twice."""
 _REST: Final = re.compile(r"\s*+;?\s*+(?://.*+|/\*.*\*/\s*+)?")
 
 
@@ -70,6 +72,8 @@ def _arguments(text: str, start: int) -> tuple[list[tuple[int, int]], int] | Non
         elif piece in {")", "]", "}"}:
             depth -= depth > 0
         elif piece == "," and depth == 0:
+            if len(spans) >= _MOST_ARGUMENTS:
+                return None
             spans.append((begin, match.start()))
             begin = match.end()
     return None

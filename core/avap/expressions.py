@@ -8,7 +8,7 @@ precedence wait until a looser one arrives and become one flat node, which keeps
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from core.avap import tokens as t
@@ -43,20 +43,24 @@ class CallSite:
     """None while the call has not been read to its end."""
 
 
-@dataclass(slots=True)
 class _Frame:
-    opener: Token
-    role: str
-    """`(`, `[`, `{`, `call`, `index`, `for` (a comprehension) or `top`."""
-    values: list[tree.Expression] = field(default_factory=list)
-    operators: list[tuple[int, str, Token]] = field(default_factory=list)
-    items: list[tree.Expression] = field(default_factory=list)
-    trailers: list[tree.Trailer] = field(default_factory=list)
-    parts: list[tree.Expression | None] = field(default_factory=list)
-    """Of an index: what stood before each colon. Of a dict: the key that waits for its value."""
-    pairs: list[tuple[tree.Expression, tree.Expression]] = field(default_factory=list)
-    clauses: list[tuple[Token, tuple[Token, ...], list[tree.Expression]]] = field(default_factory=list)
-    call: CallSite | None = None
+    """An open bracket: `role` is `(`, `[`, `{`, `call`, `index`, `for` (a comprehension) or `top`."""
+
+    __slots__ = ("call", "clauses", "items", "opener", "operators", "parts", "role", "trailers", "values")
+
+    def __init__(self, opener: Token, role: str) -> None:
+        self.opener = opener
+        self.role = role
+        self.values: list[tree.Expression] = []
+        self.operators: list[tuple[int, str, Token]] = []
+        self.trailers: list[tree.Trailer] = []
+        """What has been asked of the last value."""
+        self.items: list[tree.Expression] = []
+        """What has been separated off; of a dict keys and values in turn."""
+        self.parts: tuple[tree.Expression | None, ...] = ()
+        """Of an index: what stood before each colon."""
+        self.clauses: tuple[tuple[Token, tuple[Token, ...], list[tree.Expression]], ...] = ()
+        self.call: CallSite | None = None
 
 
 def end_token(tokens: Sequence[Token]) -> Token:
@@ -75,7 +79,9 @@ def read_expression(tokens: Sequence[Token], start: int, calls: list[CallSite]) 
     return reader.result, reader.index
 
 
-def read_arguments(tokens: Sequence[Token], start: int, calls: list[CallSite]) -> tuple[tuple[tree.Expression, ...], int]:
+def read_arguments(
+    tokens: Sequence[Token], start: int, calls: list[CallSite]
+) -> tuple[tuple[tree.Expression, ...], int]:
     """The arguments of the call whose `(` is at `start`, and the index after its `)`. Raises Mistake."""
     reader = _Reader(tokens, start + 1, _Frame(tokens[start], "call"), calls)
     reader.run()
@@ -248,7 +254,7 @@ def _close_without_operand(reader: _Reader, token: Token) -> None:
         if not frame.parts:
             raise malformed(token, "the index is empty")
         _close_index(reader, token, None)
-    elif frame.role == "{" and frame.parts:
+    elif frame.role == "{" and len(frame.items) % 2:
         raise malformed(token, "the value of the last key is missing")
     else:
         _END_OF_FRAME[frame.role](reader, token)
@@ -355,7 +361,7 @@ def _comma(reader: _Reader, token: Token) -> None:
     elif frame.role in {"index", "for"}:
         raise malformed(token, "a comma has no place here")
     elif frame.role == "{":
-        _end_of_pair(reader, token)
+        _end_of_pair(reader)
         reader.wanting = True
     else:
         frame.items.append(reader.finish())
@@ -366,8 +372,8 @@ def _colon(reader: _Reader, token: Token) -> None:
     frame = reader.frame
     if frame.role == "index":
         _add_index_part(frame, reader.finish(), token)
-    elif frame.role == "{" and not frame.parts:
-        frame.parts.append(reader.finish())
+    elif frame.role == "{" and len(frame.items) % 2 == 0:
+        frame.items.append(reader.finish())
     else:
         _no_operator(reader, token)
     reader.wanting = True
@@ -376,17 +382,14 @@ def _colon(reader: _Reader, token: Token) -> None:
 def _add_index_part(frame: _Frame, part: tree.Expression | None, token: Token) -> None:
     if len(frame.parts) == 2:
         raise malformed(token, "a slice has at most two colons")
-    frame.parts.append(part)
+    frame.parts += (part,)
 
 
-def _end_of_pair(reader: _Reader, token: Token) -> None:
+def _end_of_pair(reader: _Reader) -> None:
     frame = reader.frame
-    value = reader.finish()
-    if not frame.parts:
+    frame.items.append(reader.finish())
+    if len(frame.items) % 2:
         raise malformed(frame.opener, "AVAP has dicts but no sets: every key needs ': value'", "[...]")
-    key = frame.parts.pop()
-    assert key is not None
-    frame.pairs.append((key, value))
 
 
 def _for(reader: _Reader, token: Token) -> None:
@@ -400,7 +403,7 @@ def _for(reader: _Reader, token: Token) -> None:
         raise malformed(token, "AVAP has list comprehensions only, not dict or set comprehensions", "[... for ...]")
     else:
         raise malformed(token, "a comprehension stands in square brackets", "[... for ...]")
-    frame.clauses.append((token, _comprehension_names(reader, token), []))
+    frame.clauses += ((token, _comprehension_names(reader, token), []),)
     reader.wanting = True
 
 
@@ -425,7 +428,7 @@ def _close(reader: _Reader, token: Token) -> None:
     elif frame.role == "index":
         _close_index(reader, token, reader.finish())
     elif frame.role == "{":
-        _end_of_pair(reader, token)
+        _end_of_pair(reader)
         _close_dict(reader, token)
     elif frame.role == "for":
         frame.clauses[-1][2].append(reader.finish())
@@ -446,7 +449,8 @@ def _close_list(reader: _Reader, token: Token) -> None:
 
 
 def _close_dict(reader: _Reader, token: Token) -> None:
-    reader.close(tree.DictDisplay(reader.frame.opener, token, tuple(reader.frame.pairs)))
+    items = reader.frame.items
+    reader.close(tree.DictDisplay(reader.frame.opener, token, tuple(zip(items[::2], items[1::2], strict=True))))
 
 
 def _close_comprehension(reader: _Reader, token: Token) -> None:

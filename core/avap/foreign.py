@@ -13,12 +13,12 @@ from core.avap.tokens import Token
 from core.model.syntax import Category
 
 _LOOP: Final = "a loop is startLoop(variable, from, to) ... endLoop()"
-_IF: Final = "a choice is if(a, b, \"==\") ... else() ... end()"
+_IF: Final = 'a choice is if(a, b, "==") ... else() ... end()'
 _FUNCTION: Final = "a function is function name(a, b){ ... }"
 _VARIABLE: Final = "a variable is addVar(name, value) or name = value"
 _RESULT: Final = "a result is shown with addResult(variable)"
 _TRY: Final = "errors are caught with try() ... exception(error) ... end()"
-_MODULE: Final = "a module is import name or import \"file\""
+_MODULE: Final = 'a module is import name or import "file"'
 _NONE: Final = "AVAP has nothing like it"
 
 
@@ -81,9 +81,13 @@ _WHEN_FOLLOWED: Final = {
     "with": Construct(_NONE, None, "Python"),
 }
 """Words that are foreign only where another word, a text, a brace, a colon or nothing at all follows them."""
-_FOLLOWERS: Final = frozenset({t.NAME, t.STRING, t.GLOBAL, t.NUMBER, t.CONSTANT, t.BLOCK_OPEN, ":", ";", "*", "if", "not"})
+_FOLLOWERS: Final = frozenset(
+    {t.NAME, t.STRING, t.GLOBAL, t.NUMBER, t.CONSTANT, t.BLOCK_OPEN, ":", ";", "*", "if", "not"}
+)
 
-LEADS: Final = frozenset({*_CLEAR, *_WHEN_FOLLOWED, "import", "include", "#"})
+_ASKED_OF_A_VARIABLE: Final = frozenset({"=", ".", "[", "+=", "-=", "*=", "/=", "%=", "**="})
+
+LEADS: Final = frozenset({*_CLEAR, *_WHEN_FOLLOWED, "import", "include"})
 """First words that are worth a closer look; the fast path asks nothing else of a plain line."""
 
 CALLS: Final = {
@@ -104,25 +108,30 @@ _SIGNS: Final = {
     "lambda": Construct(_FUNCTION, "function", "Python"),
     t.PHP_TAG: Construct("a program is plain statements, without tags", None, "PHP"),
 }
-_BRACE: Final = Construct("only a function body stands in braces; if(...), startLoop(...) and try() end with end() or endLoop()")
+_BRACE: Final = Construct(
+    "only the body of a function stands in braces; if(...) and try() end with end(), startLoop(...) with endLoop()"
+)
 _COLON_LEADS: Final = frozenset({"if", "else", "try", "except", "finally", "with", "match", "case", *_CLEAR})
-_COLON: Final = Construct("blocks begin with if(...), startLoop(...), try() or function and need no colon", None, "Python")
+_COLON: Final = Construct("if(...), startLoop(...), try() and function begin a block, without a colon", None, "Python")
 _INCLUDE: Final = Construct(_MODULE, "include", "C")
+_ELSE_IF: Final = Construct(_IF, "else", "JavaScript")
 
 _LANGUAGES: Final = tuple(
     (re.compile(pattern), language)
-    for pattern, language in (
-        (r"^\s*(?:package\s+[\w.]+|using\s+[\w.]+|import\s+(?:static\s+)?[\w.]+)\s*;", "Java"),
-        (r"^\s*foreach\b|<\?|\$\w+\s*(?:=>|as\b)|\bas\s+\$|^\s*echo\b", "PHP"),
-        (r":=|^\s*(?:package\s+\w+\s*$|import\s*\($|func\b)|\bfmt\.|^\s*for\s+[^(:]*\{\s*$|^\s*var\s+\w+\s+[\w\[]", "Go"),
-        (r"^\s*#\s*include\b", "C"),
-        (r"^\s*fn\b|^\s*let\s+mut\b", "Rust"),
-        (r"\b(?:let|const|var)\s+[\w{\[]|=>|===|\bconsole\.|^\s*function\s*\(|\bfrom\s+[\"']", "JavaScript"),
-        (r"^\s*(?:public|private|protected|static)\b|\(\s*int\s+\w+", "Java"),
-        (r"\bdef\b|\belif\b|\blambda\b|:\s*(?:\#.*|//.*)?$|\bprint\(|^\s*from\s+[\w.]+\s+import\b|\bexcept\b", "Python"),
-        (r"\{\s*$|\}\s*$|;\s*$", "JavaScript"),
+    for language, pattern in (
+        ("Java", r"^\s*(?:package\s+[\w.]+|import\s+(?:static\s+)?[\w.]+)\s*;"),
+        ("PHP", r"^\s*(?:foreach|echo)\b|<\?|\$\w+\s*(?:=>|as\b)|\bas\s+\$"),
+        ("Go", r":=|^\s*(?:package\s+\w+\s*$|import\s*\($|func\b)|\bfmt\."),
+        ("Go", r"^\s*(?:for|if|switch)\s+[^(:]*\{\s*$|^\s*var\s+\w+\s+[\w\[]"),
+        ("C", r"^\s*#\s*include\b"),
+        ("Rust", r"^\s*fn\b|^\s*let\s+mut\b"),
+        ("JavaScript", r"\b(?:let|const|var)\s+[\w{\[]|=>|===|\bconsole\.|^\s*function\s*\(|\bfrom\s+[\"']"),
+        ("Java", r"^\s*(?:public|private|protected|static)\b|\(\s*int\s+\w+"),
+        ("Python", r"\b(?:def|elif|lambda|except)\b|:\s*(?:\#.*|//.*)?$|\bprint\(|^\s*from\s+[\w.]+\s+import\b"),
+        ("JavaScript", r"[{};]\s*$"),
     )
 )
+"""Signs of a language in a line, the clearest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,20 +184,16 @@ def _found(token: Token, construct: Construct, text: str) -> Found:
 
 def _leading(tokens: Sequence[Token]) -> Construct | None:
     first = tokens[0]
-    second = tokens[1].kind if len(tokens) > 1 else ";"
-    if first.kind is t.HASH:
-        return _INCLUDE if re.match(r"#\s*include\b", first.text) else None
-    if first.text in _CLEAR and first.kind in {t.NAME, "for"}:
-        return None if second in {"=", ".", "[", "+="} and first.kind is t.NAME else _CLEAR[first.text]
+    word, second = first.text, tokens[1].kind if len(tokens) > 1 else ";"
+    if word in _CLEAR:
+        return None if second in _ASKED_OF_A_VARIABLE and first.kind is t.NAME else _CLEAR[word]
     if first.kind == "else" and second == "if":
-        return Construct(_IF, "else", "JavaScript")
-    if first.text in {"import", "include"}:
+        return _ELSE_IF
+    if word in {"import", "include"}:
         return _foreign_import(tokens, second)
-    if first.text in _WHEN_FOLLOWED and second in _FOLLOWERS:
-        return _WHEN_FOLLOWED[first.text]
-    if first.text == "elseif" and second == "(":
-        return _WHEN_FOLLOWED["elseif"]
-    return None
+    if word in _WHEN_FOLLOWED and (second in _FOLLOWERS or (word == "elseif" and second == "(")):
+        return _WHEN_FOLLOWED[word]
+    return _INCLUDE if first.kind is t.HASH and re.match(r"#\s*include\b", word) else None
 
 
 def _foreign_import(tokens: Sequence[Token], second: str) -> Construct | None:

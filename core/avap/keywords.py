@@ -16,7 +16,9 @@ from core.avap.texts import string_value
 from core.avap.tokens import Token, tokens_of_expression
 
 OPERATORS: Final = frozenset({"=", "==", "!=", ">", "<", ">=", "<=", "in"})
-_BAD_OPERATORS: Final = frozenset({"===", "!==", "<>", "&&", "||", "!", "is", "not", "and", "or", "+", "-", "*", "/", "%"})
+_BAD_OPERATORS: Final = frozenset(
+    {"===", "!==", "<>", "&&", "||", "!", "is", "not", "and", "or", "+", "-", "*", "/", "%"}
+)
 _IF_FORMS: Final = 'if(a, b, "==")'
 
 
@@ -76,7 +78,9 @@ def _evaluate(reading: Statements, text: tree.Expression) -> tree.Evaluate:
     """The condition of mode 2: the text of a template or string, read as an expression."""
     place = text.first
     if not isinstance(text, (tree.Template, tree.String)):
-        raise misplaced(place, "the expression of a mode-2 if(...) stands in back-ticks", "if(None, None, `expression`)")
+        raise misplaced(
+            place, "the expression of a mode-2 if(...) stands in back-ticks", "if(None, None, `expression`)"
+        )
     source = string_value(place.text)
     tokens = tokens_of_expression(source, place.line, place.column + 1)
     if not tokens:
@@ -129,7 +133,9 @@ def _start_loop(reading: Statements, tokens: list[Token]) -> None:
         _arity(tokens[0], arguments, 3, usage)
         variable, header.start, header.stop = arguments
         if not isinstance(variable, tree.Name):
-            raise misplaced(variable.first, "the first argument of startLoop(...) is the plain name of a variable", usage)
+            raise misplaced(
+                variable.first, "the first argument of startLoop(...) is the plain name of a variable", usage
+            )
         header.variable = variable.id
         reading.counts["startLoop"] += 1
     finally:
@@ -187,7 +193,11 @@ def _parameters(tokens: list[Token]) -> tuple[str, ...]:
     while tokens[index].kind != ")" or names:
         token, after = tokens[index], tokens[min(index + 1, len(tokens) - 1)]
         if token.kind is not t.NAME:
-            raise malformed(token, "the parameters of a function are plain names") if token.kind != END else refused(token)
+            raise (
+                malformed(token, "the parameters of a function are plain names")
+                if token.kind != END
+                else refused(token)
+            )
         if token.text in names:
             raise misplaced(token, f"parameter {quoted(token.text)} is named twice")
         names.append(token.text)

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from core.avap import tokens as t
+from core.avap.bare import read_bare_call
 from core.avap.diagnostics import Fault, at
 from core.avap.tokens import Token, tokens_of_line
 from core.avap.tree import Comment
 from core.avap.vocabulary import KEYWORDS, Vocabulary
-from core.model.syntax import Category
+from core.model.syntax import Category, Dialect
 
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _OPENERS: Final = {"(": ")", "[": "]", "{": "}"}
@@ -21,7 +22,6 @@ _BEFORE_DICT: Final = frozenset({"(", "[", "{", ",", ":", "=", "==", "!=", "and"
 """After these a brace can only begin a dict."""
 _AWAITS_VALUE: Final = _BEFORE_DICT | {"+", "-", "*", "/", "%", "**", "<", ">", "<=", ">=", "if", "else", "for", "."}
 """A line that ends with one of these, inside brackets, is not over."""
-_GOES_ON: Final = frozenset({",", ")", "]", "}", ":", "+", "*", "/", "%", "==", "and", "or", "in", "for", "if", "else", "."})
 _NOTABLE: Final = frozenset({*"()[]{}", "=>", ":=", "lambda", t.PHP_TAG, *_UNCLOSED_TEXT})
 _WORDS_BEFORE_NAME: Final = frozenset({"function", "return", "import", "include"})
 
@@ -73,8 +73,8 @@ class _Brackets:
                 return
 
 
-def _begins_dict(tokens: list[Token], place: int, inside: bool) -> bool:
-    """Whether the brace at `place` can only be a dict display; at the start of a line that depends on the line before."""
+def _begins_dict(tokens: list[Token], place: int, *, inside: bool) -> bool:
+    """Whether the brace at `place` can only be a dict display. At the start of a line, any inside a bracket is."""
     if not place:
         return inside
     before = tokens[place - 1]
@@ -86,11 +86,12 @@ def _begins_dict(tokens: list[Token], place: int, inside: bool) -> bool:
 class Lines:
     """The logical lines of a source, in order; once. `comments` and `faults` fill up on the way."""
 
-    def __init__(self, source: str, vocabulary: Vocabulary) -> None:
+    def __init__(self, source: str, vocabulary: Vocabulary, dialect: Dialect) -> None:
         self.texts: tuple[str, ...] = tuple(_LINE_END.split(source))
         self.comments: list[Comment] = []
         self.faults: list[Fault] = []
         self._vocabulary = vocabulary
+        self._lenient = dialect is Dialect.LENIENT
         self._next = 0
         self._column = 0
         self._peeked: list[Token] | None = None
@@ -109,25 +110,39 @@ class Lines:
     def _continues(self, line: LogicalLine, brackets: _Brackets) -> bool:
         """Whether the open brackets of `line` go on into the next physical line."""
         last = line.tokens[-1]
-        if last.kind is t.BLOCK_OPEN or last.kind in _UNCLOSED_TEXT:
+        if last.kind is t.BLOCK_OPEN or last.kind in _UNCLOSED_TEXT or self._is_cut_by_comment(line.tokens[0], last):
             return False
         following = self._peek()
-        return following is not None and not self._begins_statement(last, following)
+        return following is not None and not self._begins_statement(last, following, in_dict=brackets.dicts > 0)
 
-    def _begins_statement(self, last: Token, tokens: list[Token]) -> bool:
+    def _is_cut_by_comment(self, first: Token, last: Token) -> bool:
+        """Whether the comment after `last` is bare text in truth (`https://`), which holds the closing bracket."""
+        text = self.texts[last.line - 1]
+        rest = text[last.end_column - 1 :]
+        if first.line != last.line or not rest.lstrip().startswith("/"):
+            return False
+        return (self._lenient or last.kind == ":") and read_bare_call(text, last.line) is not None
+
+    def _begins_statement(self, last: Token, tokens: list[Token], *, in_dict: bool) -> bool:
         """Whether `tokens`, met inside a bracket after `last`, can only be a statement of their own."""
         first, second = tokens[0], tokens[min(1, len(tokens) - 1)]
-        if first.kind == "}" and last.kind not in _AWAITS_VALUE and len(tokens) == 1:
-            return False
+        if first.kind == "}":
+            return not in_dict
         if first.kind in {"if", "else"}:
             return second.kind == "(" and _is_one_call(tokens)
         if first.kind is not t.NAME:
             return False
         if second.kind == "=" or (first.text in _WORDS_BEFORE_NAME and second.kind in {t.NAME, t.STRING, "<"}):
             return True
+        awaited = last.kind in _AWAITS_VALUE
         if second.kind == "(" and (first.text in KEYWORDS or first.text in self._vocabulary.spellings):
-            return not (last.kind in _AWAITS_VALUE and tokens[-1].kind in _GOES_ON and not _is_one_call(tokens))
-        return last.kind not in _AWAITS_VALUE
+            return not (awaited and (self._closer_follows() or not _is_one_call(tokens)))
+        return not awaited
+
+    def _closer_follows(self) -> bool:
+        """Whether the text after the peeked line goes on with the brackets around it."""
+        following = (text.lstrip() for text in self.texts[self._next : self._next + 20])
+        return next(filter(None, following), "").startswith((")", "]", ","))
 
     def _take(self) -> list[Token] | None:
         tokens, self._peeked = (self._peeked or self._physical()), None
@@ -157,6 +172,8 @@ class Lines:
             if token.kind is t.COMMENT:
                 self.comments.append(Comment(token.text, token.line, token.column))
             elif token.kind is t.OPEN_COMMENT:
+                if self._lenient and read_bare_call(self.texts[token.line - 1], token.line) is not None:
+                    break
                 self._skip_comment(token)
             else:
                 kept.append(token)

@@ -56,7 +56,7 @@ def parse(code: str, vocabulary: Vocabulary, dialect: Dialect) -> Parsed:
 
 def _parse(source: str, faults: list[Fault], vocabulary: Vocabulary, dialect: Dialect) -> Parsed:
     names = Names(source, vocabulary)
-    lines = Lines(source, vocabulary)
+    lines = Lines(source, vocabulary, dialect)
     reading = Statements(lines.texts, vocabulary, dialect, names, RULES)
     complete = _read(lines, reading)
     found_so_far = len(reading.faults)
@@ -107,9 +107,7 @@ def _signs_that_are_no_text(source: str) -> Iterable[Fault]:
             yield Fault(number, match.start() + 1, Category.SYNTAX_ERROR, message, match[0])
 
 
-def _result(
-    faults: list[Fault], node_types: dict[str, int], vocabulary: Vocabulary, dialect: Dialect
-) -> ParseResult:
+def _result(faults: list[Fault], node_types: dict[str, int], vocabulary: Vocabulary, dialect: Dialect) -> ParseResult:
     diagnostics = tuple(map(diagnostic, faults))
     return ParseResult(
         verdict=Validity.INVALID if diagnostics else Validity.VALID,

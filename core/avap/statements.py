@@ -11,7 +11,8 @@ from core.avap import tokens as t
 from core.avap.bare import BareCall, read_bare_call
 from core.avap.blocks import Block, Blocks
 from core.avap.diagnostics import Fault, Mistake, at, malformed, misplaced, quoted
-from core.avap.expressions import END, CallSite, end_token, read_arguments, read_expression, refused
+from core.avap.expressions import END, CallSite, end_token, read_arguments, read_expression
+from core.avap.hints import AUGMENTED, VALUE_ALONE, after_call, after_value, value_alone
 from core.avap.lines import LogicalLine
 from core.avap.names import Names, Pending
 from core.avap.shapes import name_in, parameters_of, usage
@@ -20,7 +21,8 @@ from core.avap.vocabulary import BUILTINS, KEYWORDS, Command, ParameterKind, Voc
 from core.model.syntax import Category, Dialect
 
 ACCEPTED_BY_LENIENT: Final = "accepted by dialect lenient"
-_AUGMENTED: Final = frozenset({"+=", "-=", "*=", "/=", "%=", "**="})
+_BLOCK_BRACES: Final = frozenset({t.BLOCK_OPEN, t.BLOCK_CLOSE})
+_ODD_STARTS: Final = frozenset({t.HASH, "else"})
 
 
 Rule = Callable[["Statements", list[Token]], None]
@@ -54,7 +56,7 @@ class Statements:
         tokens = line.tokens
         if line.notable:
             self._notable(tokens)
-        elif tokens[0].text in foreign.LEADS or tokens[-1].kind == ":":
+        elif tokens[0].text in foreign.LEADS or tokens[-1].kind == ":" or tokens[0].kind in _ODD_STARTS:
             found = foreign.find(tokens, self.text_of(tokens[0]))
             if found is None:
                 self._one(tokens)
@@ -85,41 +87,35 @@ class Statements:
     # Lines with braces or signs of other languages
 
     def _notable(self, tokens: list[Token]) -> None:
-        while tokens and tokens[0].kind is t.BLOCK_CLOSE:
-            closed = self.blocks.close_brace(tokens[0])
-            tokens = tokens[1:]
-            if closed is not Block.FUNCTION:
-                while tokens and tokens[0].kind in {")", ";", ",", "]"}:
-                    tokens = tokens[1:]
-        if not tokens or (len(tokens) == 1 and tokens[0].kind == ";"):
-            return
-        if len(tokens) == 1 and self.blocks.accept_brace(tokens[0]):
+        tokens = self._after_closers(tokens)
+        if not tokens or (len(tokens) == 1 and self.blocks.accept_brace(tokens[0])):
             return
         found = foreign.find(tokens, self.text_of(tokens[0]))
         if found is not None:
             self._foreign(tokens, found)
             return
-        trailing: list[Token] = []
-        while len(tokens) > 1 and tokens[-1].kind is t.BLOCK_CLOSE and t.BLOCK_OPEN not in {x.kind for x in tokens[-2:-1]}:
-            trailing.append(tokens[-1])
-            tokens = tokens[:-1]
-        if any(token.kind in {t.BLOCK_OPEN, t.BLOCK_CLOSE} for token in tokens):
-            self._function_line(tokens)
-        else:
+        place = next((place for place, token in enumerate(tokens) if token.kind in _BLOCK_BRACES), None)
+        if place is None:
             self._one(tokens)
-        for token in trailing:
-            self.blocks.close_brace(token)
+        elif tokens[place].kind is t.BLOCK_OPEN:
+            self._one(tokens[: place + 1])
+            if tokens[place + 1 :]:
+                self._notable(tokens[place + 1 :])
+        else:
+            self._one(tokens[:place])
+            self._notable(tokens[place:])
 
-    def _function_line(self, tokens: list[Token]) -> None:
-        """`function name(...){` and what may follow on the line: one statement, or the closing brace."""
-        place = next(index for index, token in enumerate(tokens) if token.kind in {t.BLOCK_OPEN, t.BLOCK_CLOSE})
-        if tokens[place].kind is t.BLOCK_CLOSE:
-            self.report(at(tokens[place], Category.UNEXPECTED_CONSTRUCT, "'}' has no place here"))
-            return
-        self._one(tokens[: place + 1])
-        rest = tokens[place + 1 :]
-        if rest:
-            self._notable(rest)
+    def _after_closers(self, tokens: list[Token]) -> list[Token]:
+        """What follows the closing braces that lead a line; with a foreign brace, brackets of its call go too."""
+        start = 0
+        while start < len(tokens) and tokens[start].kind is t.BLOCK_CLOSE:
+            closed = self.blocks.close_brace(tokens[start])
+            start += 1
+            if closed is not Block.FUNCTION:
+                while start < len(tokens) and tokens[start].kind in {")", ";", ",", "]"}:
+                    start += 1
+        rest = tokens[start:]
+        return [] if start and len(rest) == 1 and rest[0].kind == ";" else rest
 
     def _foreign(self, tokens: list[Token], found: foreign.Found) -> None:
         self.report(found.fault)
@@ -164,7 +160,7 @@ class Statements:
                     self._command(tokens, command)
                     return
             rule = self._rules.get(word)
-            if rule is not None and second not in {".", "[", *_AUGMENTED}:
+            if rule is not None and second not in {".", "[", *AUGMENTED}:
                 rule(self, tokens)
             elif second == "(":
                 self._call(tokens)
@@ -180,7 +176,7 @@ class Statements:
     def _command(self, tokens: list[Token], command: Command) -> None:
         arguments, index = read_arguments(tokens, 1, self.calls)
         if tokens[index].kind != END:
-            raise self._after_call(tokens, index)
+            raise after_call(tokens[index])
         self.command(command, tokens[0], arguments, (tokens[0], tokens[index - 1]), None)
 
     def command(
@@ -229,7 +225,7 @@ class Statements:
             return
         value, index = read_expression(tokens, 2, self.calls)
         if tokens[index].kind != END:
-            raise self._after_value(tokens, index)
+            raise after_value(tokens, index, self.between)
         self._assigned(tokens[0], value)
 
     def _assigned(self, target: Token, value: tree.Expression) -> None:
@@ -251,9 +247,9 @@ class Statements:
         arguments, index = read_arguments(tokens, 1, self.calls)
         self.calls[0].arguments = len(arguments)
         if tokens[index].kind != END:
-            raise self._after_call(tokens, index)
+            raise after_call(tokens[index])
         if word.text in BUILTINS and word.text not in self.names.functions:
-            raise malformed(word, "a value alone is no statement", f"name = {self.between(word, tokens[index - 1])}")
+            raise malformed(word, VALUE_ALONE, f"name = {self.between(word, tokens[index - 1])}")
         self.add(tree.FunctionCall(word, tokens[index - 1], word.text, arguments), None)
 
     def _respelled(self, tokens: list[Token]) -> bool:
@@ -281,49 +277,11 @@ class Statements:
     def _bare_line(self, tokens: list[Token]) -> None:
         value, index = read_expression(tokens, 0, self.calls)
         if tokens[index].kind != END:
-            raise self._after_value(tokens, index)
+            raise after_value(tokens, index, self.between)
         call = connector_call(value, None)
         if call is None:
-            if isinstance(value, tree.Name) and value.id in KEYWORDS | set(self.vocabulary.spellings):
-                raise malformed(value.first, f"{quoted(value.id)} needs its brackets", f"{value.id}()")
-            raise malformed(value.first, "a value alone is no statement", f"name = {self.between(value.first, value.last)}")
+            raise value_alone(value, self.between(value.first, value.last), self.vocabulary)
         self.add(call, "connector_call")
-
-    def _after_call(self, tokens: list[Token], index: int) -> Mistake:
-        token = tokens[index]
-        if token.kind in {t.NAME, "if", "else"} or token.kind in {t.STRING, t.GLOBAL}:
-            return malformed(token, "one statement per line")
-        return refused(token)
-
-    def _after_value(self, tokens: list[Token], index: int) -> Mistake:
-        """What is wrong with a line whose leading expression ends at `index`, before the line does."""
-        token, before = tokens[index], tokens[:index]
-        written = self.between(before[0], before[-1])
-        if token.kind in _AUGMENTED:
-            rest = self.between(tokens[index + 1], tokens[-1])
-            return malformed(token, f"{quoted(token.text)} is no assignment of AVAP", f"{written} = {written} {token.text[:-1]} {rest}")
-        if token.kind == "=":
-            return self._odd_target(tokens, index, written)
-        if token.kind == ",":
-            return malformed(token, "one assignment per line, to one name" if any(x.kind == "=" for x in tokens) else refused(token).fault.message)
-        if token.kind is t.STRING and tokens[index - 1].kind is t.NAME:
-            return malformed(tokens[index - 1], "AVAP has no prefixed strings: a template stands in back-ticks", "`...${name}...`")
-        if token.kind in {t.NAME, t.NUMBER, t.STRING, t.GLOBAL, t.TEMPLATE, t.CONSTANT} and index == 1 and tokens[0].kind is t.NAME:
-            return malformed(tokens[0], "a call needs its brackets", f"{written}({self.between(token, tokens[-1])})")
-        return refused(token)
-
-    def _odd_target(self, tokens: list[Token], index: int, written: str) -> Mistake:
-        value = self.between(tokens[index + 1], tokens[-1])
-        first = tokens[0]
-        if first.kind is t.GLOBAL and index == 1:
-            return malformed(first, "a variable is assigned by its plain name", f"{written.lstrip('$')} = {value}")
-        if len(tokens) > 1 and tokens[1].kind == "=":
-            return malformed(tokens[index], "one assignment per line, to one name")
-        if first.kind is t.NAME and index > 1:
-            key = self.between(tokens[2], tokens[index - 2]) if tokens[1].kind == "[" else f'"{tokens[index - 1].text}"'
-            hint = f"AddVariableToJSON({key}, {value}, {first.text})"
-            return malformed(first, "only a plain name can be assigned to", hint)
-        return malformed(first, "only a plain name can be assigned to", f"name = {value}")
 
     # Bare text
 

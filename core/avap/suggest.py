@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-MAX_CANDIDATES: Final = 2000
+MAX_CANDIDATES: Final = 300
 _LONGEST: Final = 48
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """The candidate with the fewest edits from `name`, capitals counting half; None when all are too far.
+    """The candidate with the fewest edits from `name`, capitals aside; None when all are too far.
 
     A name may be off by about a third of its length, at most three edits. Equal candidates: the first in order.
+    A candidate at one edit ends the search.
     Looks at MAX_CANDIDATES candidates at most, so that a program of thousands of functions stays cheap.
     """
     if len(name) > _LONGEST:
@@ -29,6 +30,8 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
         if edits <= bound and (best is None or edits < best[0]):
             best = (edits, candidate)
             bound = edits
+        if bound <= 1 and best is not None:
+            break
     return best[1] if best else None
 
 

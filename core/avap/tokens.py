@@ -66,6 +66,7 @@ _PROGRAM_ONLY: Final = (
     (OPEN_COMMENT, r"/\*.*+"),
     (HASH, r"\#.*+"),
     (PHP_TAG, r"<\?(?:php|=)?"),
+    (BAD_CHARACTER, r"\$\{[^}]*+\}?"),
     ("", r"/"),
 )
 _EXPRESSION_ONLY: Final = ((GLOBAL, r"\$\{[^\W\d]\w*(?:\.[^\W\d]\w*)*\}"), ("", r"//|/"))
