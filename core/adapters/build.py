@@ -14,7 +14,8 @@ from core.adapters.domain import leaked, load_examples, load_golden
 from core.adapters.embed import embedder_digest, open_embedder
 from core.adapters.index import build, open_examples, open_index, wanted_manifest
 from core.adapters.llm import open_llm, preflight
-from core.adapters.record import RecordingMode, Recordings
+from core.adapters.llm.prices import PRICES, load_prices
+from core.adapters.record import RecordingMode, Recordings, spent_in
 from core.errors import EmbedderUnavailable, IndexUnavailable
 from core.model.frozen import Frozen, digest
 from core.model.record import FewShotRecord, FewShotStatus
@@ -63,7 +64,7 @@ class Workshop:
         self._runtime = runtime
         self._clock = clock
         self._opened: dict[str, Any] = {}
-        self._recordings = Recordings(places.recordings, RecordingMode.RECORD)
+        self._recordings: dict[Path, Recordings] = {}
         self._limiter = Limiter(runtime.concurrency)
         self._ledger: Ledger | None = None
 
@@ -92,7 +93,8 @@ class Workshop:
                 spec,
                 role=role,
                 base_url=await self._base_url(spec, role, acting),
-                recordings=self._recordings,
+                prices=load_prices(self._places.configs / PRICES),
+                recordings=self._replies(acting if spec.provider is Provider.REHEARSAL else None),
                 ledger=await self._budget(),
                 limiter=self._limiter,
                 clock=self._clock,
@@ -168,9 +170,16 @@ class Workshop:
 
         return await self._once(["rehearsal", behaviour], opening)
 
+    def _replies(self, acting: RehearsalSpec | None) -> Recordings:
+        """A model's recorded replies. Rehearsal models of one name that behave differently must not share theirs."""
+        folder = self._places.recordings
+        if acting is not None:
+            folder /= f"rehearsal-{digest(acting)[:8]}"
+        return self._recordings.setdefault(folder, Recordings(folder, RecordingMode.RECORD))
+
     async def _budget(self) -> Ledger:
         if self._ledger is None:
-            self._ledger = Ledger(self._runtime.budget, await asyncio.to_thread(self._recordings.total))
+            self._ledger = Ledger(self._runtime.budget, await asyncio.to_thread(spent_in, self._places.recordings))
         return self._ledger
 
     async def _once(self, key: list[str | Frozen | None], opening: Callable[[], Awaitable[Opened]]) -> Opened:

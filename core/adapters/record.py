@@ -11,9 +11,9 @@ from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
 
-from core.adapters.durable import write_whole
 from core.adapters.recording import DamagedRecording, Recording, decode, encode
 from core.adapters.single_flight import Part, SingleFlight
+from core.disk import make_folder, replace
 from core.errors import RecordingMissing, StoreError
 from core.model.frozen import Frozen
 from core.model.prompt import Completion, Usage
@@ -98,18 +98,8 @@ class Recordings:
         return fresh, False
 
     def _write(self, recording: Recording) -> None:
-        self._make_folder()
-        write_whole(self._file(recording.key), encode(recording))
-
-    def _make_folder(self) -> None:
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreError(
-                f"{self.folder} cannot be made: {error.strerror}",
-                file=str(self.folder),
-                remedy="make room or make its parent writable, then resume",
-            ) from error
+        make_folder(self.folder)
+        replace(self._file(recording.key), encode(recording))
 
     def _read(self, key: str) -> Recording | None:
         file = self._file(key)
@@ -142,3 +132,9 @@ class Recordings:
 
     def _file(self, key: str) -> Path:
         return self.folder / f"{key}.json"
+
+
+def spent_in(root: Path) -> Spend:
+    """What everything recorded in `root` and the folders below it has cost: where a resumed run's ledger starts."""
+    folders = (root, *sorted(path for path in root.glob("*/") if path.is_dir()))
+    return sum((Recordings(folder, RecordingMode.RECORD).total() for folder in folders), NOTHING)

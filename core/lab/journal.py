@@ -17,8 +17,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from core.disk import make_folder, store_error, sync_folder
 from core.errors import StoreError
-from core.lab.durable import make_folder, store_error, sync_folder
 
 
 def recover(content: bytes, *, file: str = "") -> tuple[dict[str, str], int]:

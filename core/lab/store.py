@@ -21,9 +21,10 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from core.disk import make_folder, replace, store_error
 from core.errors import ConfigError, StoreError
-from core.lab.durable import is_driven, make_folder, only_driver, replace, store_error
 from core.lab.journal import Journal, recover
+from core.lab.lock import is_driven, only_driver
 from core.lab.nearest import did_you_mean
 from core.lab.outcome import CellDone, Outcome, Status
 from core.model.record import RunRecord

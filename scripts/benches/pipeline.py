@@ -13,6 +13,7 @@ from _bars import Bar, conclude
 
 from core.adapters.clock import SystemClock
 from core.adapters.llm import open_llm
+from core.adapters.llm.prices import PriceTable
 from core.adapters.record import RecordingMode, Recordings
 from core.adapters.rehearsal import running
 from core.lab.journal import Journal
@@ -76,6 +77,7 @@ async def rehearsed(folder: Path, latency_s: float) -> AsyncIterator[Llm]:
             MODEL,
             role="judge",
             base_url=url,
+            prices=PriceTable(version="none", models={}),
             recordings=Recordings(folder / "recordings", RecordingMode.RECORD),
             ledger=Ledger(BudgetSpec(tokens=10**9)),
             limiter=Limiter(IN_FLIGHT),

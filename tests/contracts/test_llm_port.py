@@ -14,6 +14,7 @@ from manual_clock import ManualClock
 from scripted_http import Answer, Manner, ScriptedServer, chat, message, refusal, scripted
 
 from core.adapters.llm import open_llm
+from core.adapters.llm.prices import PRICES, load_prices
 from core.adapters.record import RecordingMode, Recordings
 from core.errors import BudgetExhausted, ConfigError, LlmRefused, LlmUnavailable, RecordingMissing
 from core.model.prompt import Prompt, Role, StopReason, Turn, Usage
@@ -22,6 +23,7 @@ from core.policy.ledger import Ledger
 from core.policy.limiter import Limiter
 from core.ports import Llm
 
+SHIPPED_PRICES = load_prices(Path(__file__).resolve().parents[2] / "configs" / PRICES)
 SECRET = "el secreto del prompt"
 DEADLINE_S = 60.0
 
@@ -74,6 +76,7 @@ class Rig:
             self.protocol.spec,
             role="generator",
             base_url=self.server.url,
+            prices=SHIPPED_PRICES,
             recordings=Recordings(self.folder, self.mode),
             ledger=self.ledger,
             limiter=Limiter(self.limit),

@@ -13,8 +13,8 @@ from toy_lab import Toy, ToyConfig
 from core.adapters.clock import SystemClock
 from core.errors import ConfigError, EvaluationAbortedError, ExitCode, StoreError
 from core.lab.config import compose
-from core.lab.durable import only_driver
 from core.lab.inline import InlinePool
+from core.lab.lock import only_driver
 from core.lab.outcome import Outcome, Status
 from core.lab.prepare import Prepared, prepare
 from core.lab.progress import Silent

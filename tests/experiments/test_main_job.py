@@ -13,7 +13,7 @@ import psutil
 import pytest
 from main_job import DEADLINE_S, MainJob, counted_model
 
-from core.adapters.record import RecordingMode, Recordings
+from core.adapters.record import spent_in
 
 pytestmark = pytest.mark.e2e
 IN_FLIGHT = 4
@@ -188,8 +188,7 @@ def test_a_budget_stops_before_it_is_passed(tmp_path: Path) -> None:
     code, output = job.run()
     assert code == 4, output
     assert job.report()["partial"] is True
-    recordings = Recordings(job.folder / "recordings", RecordingMode.REPLAY)
-    assert 0 < recordings.total().tokens <= cap
+    assert 0 < spent_in(job.folder / "recordings").tokens <= cap
     code, output = job.run("resume", "latest")
     assert code == 4, output
 
@@ -198,7 +197,7 @@ def test_a_killed_driver_leaves_no_server_behind(tmp_path: Path) -> None:
     job = MainJob(tmp_path, {"runtime.rehearsal_latency_ms": 20})
     driver = job.start()
     log = tmp_path / "msvl"
-    while not list(log.glob("*/recordings/*.json")):
+    while not list(log.glob("*/recordings/*/*.json")):
         assert driver.poll() is None
     children = psutil.Process(driver.pid).children()
     assert len(children) == 2, "a parser and a rehearsal model"

@@ -26,6 +26,8 @@ from core.policy.limiter import Limiter
 OPUS = "claude-opus-4-5-20251101"
 TODAY = ManualClock("2026-11-21T12:00:00Z")
 
+SHIPPED_PRICES = load_prices(Path(__file__).resolve().parents[2] / "configs" / PRICES)
+
 
 def spec(model: str = OPUS, **fields: Any) -> ModelSpec:
     return ModelSpec(**{"provider": Provider.ANTHROPIC, "model": model, **fields})
@@ -50,6 +52,7 @@ async def complete(
         of,
         role="judge",
         base_url=server.url,
+        prices=SHIPPED_PRICES,
         recordings=Recordings(folder, RecordingMode.RECORD),
         ledger=ledger or Ledger(BudgetSpec()),
         limiter=Limiter(1),
@@ -177,6 +180,7 @@ async def test_a_retired_model_can_be_replayed_without_a_key(tmp_path: Path) -> 
         of,
         role="judge",
         base_url=None,
+        prices=SHIPPED_PRICES,
         recordings=Recordings(tmp_path, RecordingMode.REPLAY),
         ledger=Ledger(BudgetSpec()),
         limiter=Limiter(1),

@@ -125,7 +125,7 @@ async def test_a_full_disk_is_a_store_error_that_leaves_nothing(
     monkeypatch.setattr(os, call, full)
     with pytest.raises(StoreError, match="No space left") as raised:
         await keep(Recordings(tmp_path, RecordingMode.RECORD), recording())
-    assert "room" in raised.value.remedy
+    assert "free some space" in raised.value.remedy
     assert not left_in(tmp_path)
 
 
@@ -190,7 +190,7 @@ async def test_an_error_reaches_all_who_wait_and_is_not_remembered(tmp_path: Pat
 _ENDLESS_WRITER = """
 import sys
 from pathlib import Path
-from core.adapters.durable import write_whole
+from core.disk import replace
 from core.adapters.recording import encode
 sys.path.insert(0, {tests!r})
 from test_recordings import recording
@@ -198,7 +198,7 @@ from core.model.frozen import digest
 folder = Path(sys.argv[1])
 n = 0
 while True:
-    write_whole(folder / f"{{digest(n % 5)}}.json", encode(recording(key=digest(n % 5), text=str(n) * 20_000)))
+    replace(folder / f"{{digest(n % 5)}}.json", encode(recording(key=digest(n % 5), text=str(n) * 20_000)))
     print(n, flush=True)
     n += 1
 """

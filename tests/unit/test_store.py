@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.disk import replace
 from core.errors import ConfigError, StoreError
-from core.lab.durable import is_driven, only_driver, replace
 from core.lab.journal import Journal, recover
+from core.lab.lock import is_driven, only_driver
 from core.lab.outcome import Status
 from core.lab.store import RunFolder, find_run, run_folder, runs
 
@@ -193,7 +194,7 @@ class TestLock:
 
     def test_the_lock_of_a_killed_driver_is_free(self, tmp_path: Path) -> None:
         code = (
-            "import sys; from pathlib import Path; from core.lab.durable import only_driver\n"
+            "import sys; from pathlib import Path; from core.lab.lock import only_driver\n"
             "with only_driver(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
         )
         holder = subprocess.Popen(

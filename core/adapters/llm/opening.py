@@ -6,10 +6,9 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator
 
-from core.adapters.languages import configs_root
 from core.adapters.llm.caller import Caller, Means
 from core.adapters.llm.preflight import preflight
-from core.adapters.llm.prices import FREE, PRICES, PriceTable, Tariff, load_prices
+from core.adapters.llm.prices import FREE, PRICES, PriceTable, Tariff
 from core.adapters.llm.sampling import seed_status, temperature_status
 from core.adapters.llm.surfaces import surface_of, wire_to
 from core.adapters.record import RecordingMode, Recordings
@@ -29,6 +28,7 @@ async def open_llm(  # noqa: PLR0913 - each is shared by other callers, or this 
     *,
     role: str,
     base_url: str | None,
+    prices: PriceTable,
     recordings: Recordings,
     ledger: Ledger,
     limiter: Limiter,
@@ -43,7 +43,7 @@ async def open_llm(  # noqa: PLR0913 - each is shared by other callers, or this 
     if not replaying:
         preflight(spec, role=role, clock=clock)
     wire = wire_to(spec, role, base_url)
-    tariff = _UNUSED if replaying else _tariff(spec, role, ledger, load_prices(configs_root() / PRICES))
+    tariff = _UNUSED if replaying else _tariff(spec, role, ledger, prices)
     async with contextlib.nullcontext() if replaying else wire.connected():
         yield Caller(spec.model, wire, tariff, Means(recordings, ledger, limiter, clock), deadline_s=deadline_s)
 
