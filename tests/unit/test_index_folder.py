@@ -50,7 +50,8 @@ class Counting:
 def root(tmp_path: Path) -> Path:
     """A configs root with a corpus."""
     (tmp_path / "corpus").mkdir()
-    (tmp_path / "corpus/a.md").write_text("## Loops {#l}\n\nUse startLoop.\n\n## Sums {#s}\n\nUse a + b,\u2028then print.\n", "utf-8")
+    text = "## Loops {#l}\n\nUse startLoop.\n\n## Sums {#s}\n\nUse a + b,\u2028then print.\n"
+    (tmp_path / "corpus/a.md").write_text(text, "utf-8")
     return tmp_path
 
 
