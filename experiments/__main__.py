@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from core.errors import AssayError, ExitCode
+from core.errors import AssayError, ConfigError, ExitCode
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Exception as error:
         if "--debug" in given:
             raise
-        sys.exit(_tell(error))
+        sys.exit(_tell(_told_of(error)))
 
 
 def _application(words: Sequence[str]) -> typer.Typer:
@@ -85,6 +85,17 @@ def _assay(
 
     Start with [bold]assay doctor[/], then [bold]assay run msvl[/].
     """
+
+
+def _told_of(error: Exception) -> Exception:
+    """A package that a smaller install left out is a matter of configuration, not a bug."""
+    ours = {"core", "experiments"}
+    if isinstance(error, ModuleNotFoundError) and error.name and error.name.partition(".")[0] not in ours:
+        return ConfigError(
+            f"this command needs the package {error.name}, which is not installed",
+            remedy="pip install 'assay-lab[all]', or the smaller extra that `assay doctor` names",
+        )
+    return error
 
 
 def _tell(error: Exception) -> ExitCode:

@@ -215,7 +215,7 @@ class MsvlSession:
         report = summarise(judged, background)
         return Conclusion(
             files=rendering.files(report, judged),
-            usable=sum(any(score.raw is not None for _, score in row.scores.items()) for row in judged),
+            usable=report.n_usable,
             gates_failed=tuple(rendering.gate_line(gate) for gate in report.gates if not gate.passed),
             summary=rendering.summary(report),
         )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from core.lab.report import words
 from core.lab.report.markdown import markdown
 from core.lab.report.page import page
 from core.lab.report.words import gate_line, summary
 from core.model.evaluation import EvaluationReport, JudgedRow
 
-__all__ = ["files", "gate_line", "markdown", "page", "summary"]
+__all__ = ["files", "gate_line", "markdown", "page", "summary", "words"]
 
 
 def files(report: EvaluationReport, rows: Sequence[JudgedRow]) -> Mapping[str, bytes]:
