@@ -13,8 +13,6 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import Field
-
 from core.flows.answer import EvaluationSettings
 from core.lab.experiment import (
     CallEstimate,
@@ -74,7 +72,7 @@ class MsvlConfig(ExperimentConfig):
     """Only the first so many questions of the golden set; None is all of them."""
     bands: tuple[BandSpec, ...] = ()
     gates: tuple[GateSpec, ...] = ()
-    suites: tuple[SuiteSpec, ...] = Field(min_length=1)
+    suites: tuple[SuiteSpec, ...]
 
 
 class Msvl:

@@ -111,13 +111,14 @@ def _draw_list(console: Console, lines: RunLines) -> None:
     if not lines.runs:
         console.print(f"no runs in {lines.results} yet; start one with: assay run msvl", markup=False)
         return
-    table = Table(Column("run", no_wrap=True), "status", "rows", "exit", "binding", "begun", box=SIMPLE_HEAD)
+    narrow = (Column(name, no_wrap=True) for name in ("status", "rows", "exit", "binding", "begun"))
+    table = Table(Column("run", overflow="fold"), *narrow, box=SIMPLE_HEAD)
     for line in lines.runs:
         status = Text(line.status, style=COLOURS[line.status]) if line.status else Text("damaged", style="red")
         rows = "" if line.rows is None else f"{line.rows}/{line.expected}"
         binding = {True: Text("BINDING", style="green"), False: Text("non-binding", style="yellow"), None: Text("")}
         code = "" if line.exit_code is None else str(line.exit_code)
-        table.add_row(line.run, status, rows, code, binding[line.binding], line.created_at[:16])
+        table.add_row(line.run, status, rows, code, binding[line.binding], line.created_at[:16].replace("T", " "))
     console.print(table)
 
 
