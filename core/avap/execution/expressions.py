@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from core.avap import tree
-from core.avap.execution import instructions as does
+from core.avap.execution.instructions import calls, comprehensions, operands, operations
 from core.avap.execution.machine import Instruction, Label
 
 Item = tree.Node | Instruction | Label
@@ -14,48 +14,53 @@ Expand = Callable[[Any], Iterator[Item]]
 
 
 def _name(node: tree.Name) -> Iterator[Item]:
-    yield does.Load(node.id)
+    yield operands.Load(node.id)
+
+
+def _slot_of(node: tree.Global) -> tuple[str, ...] | None:
+    """The path of `${a.b}` in a mode-2 text, which is a slot; None for `$name`."""
+    return tuple(node.id.split(".")) if node.first.text.startswith("${") else None
 
 
 def _global(node: tree.Global) -> Iterator[Item]:
-    slot = does.slot_of(node)
-    yield does.LoadGlobal(node.id) if slot is None else does.LoadSlot(slot)
+    slot = _slot_of(node)
+    yield operands.LoadGlobal(node.id) if slot is None else operands.LoadSlot(slot)
 
 
 def _constant(node: tree.Constant) -> Iterator[Item]:
-    yield does.Push(node.value)
+    yield operands.Push(node.value)
 
 
 def _number(node: tree.Number) -> Iterator[Item]:
-    yield does.Push(node.value)
+    yield operands.Push(node.value)
 
 
 def _text(node: tree.String | tree.BareText) -> Iterator[Item]:
-    yield does.Push(node.value)
+    yield operands.Push(node.value)
 
 
 def _missing(_: tree.Missing) -> Iterator[Item]:
-    yield does.Push("")
+    yield operands.Push("")
 
 
 def _template(node: tree.Template) -> Iterator[Item]:
-    yield does.Fill(tuple(part if isinstance(part, str) else part.path for part in node.parts))
+    yield operands.Fill(tuple(part if isinstance(part, str) else part.path for part in node.parts))
 
 
 def _list(node: tree.ListDisplay) -> Iterator[Item]:
     yield from node.items
-    yield does.Build(list, len(node.items))
+    yield operands.Build(list, len(node.items))
 
 
 def _tuple(node: tree.TupleDisplay) -> Iterator[Item]:
     yield from node.items
-    yield does.Build(tuple, len(node.items))
+    yield operands.Build(tuple, len(node.items))
 
 
 def _dict(node: tree.DictDisplay) -> Iterator[Item]:
     for pair in node.items:
         yield from pair
-    yield does.BuildDict(len(node.items))
+    yield operands.BuildDict(len(node.items))
 
 
 def _group(node: tree.Group) -> Iterator[Item]:
@@ -63,41 +68,41 @@ def _group(node: tree.Group) -> Iterator[Item]:
 
 
 def _comprehension(node: tree.Comprehension) -> Iterator[Item]:
-    yield does.OpenScope()
+    yield comprehensions.OpenScope()
     loops: list[tuple[Label, Label]] = []
     for clause in node.clauses:
         again, done = Label(), Label()
         loops.append((again, done))
         yield clause.source
-        yield does.Iterate()
+        yield comprehensions.Iterate()
         yield again
-        yield does.NextElement(tuple(name.text for name in clause.names), done)
+        yield comprehensions.NextElement(tuple(name.text for name in clause.names), done)
         for condition in clause.conditions:
             yield condition
-            yield does.JumpUnless(again)
+            yield operations.JumpUnless(again)
     yield node.element
-    yield does.Collect(len(loops))
+    yield comprehensions.Collect(len(loops))
     for again, done in reversed(loops):
-        yield does.Jump(again)
+        yield operations.Jump(again)
         yield done
-    yield does.CloseScope()
+    yield comprehensions.CloseScope()
 
 
 def _unary(node: tree.Unary) -> Iterator[Item]:
     yield node.operand
     for symbol in reversed(node.operators):
-        yield does.Unary(symbol)
+        yield operations.Unary(symbol)
 
 
 def _arithmetic(node: tree.Arithmetic) -> Iterator[Item]:
     if node.operators[0] == "**":
         yield from node.operands
-        yield from (does.Binary(symbol) for symbol in node.operators)
+        yield from (operations.Binary(symbol) for symbol in node.operators)
         return
     yield node.operands[0]
     for symbol, operand in zip(node.operators, node.operands[1:], strict=True):
         yield operand
-        yield does.Binary(symbol)
+        yield operations.Binary(symbol)
 
 
 def _comparison(node: tree.Comparison) -> Iterator[Item]:
@@ -105,9 +110,9 @@ def _comparison(node: tree.Comparison) -> Iterator[Item]:
     yield node.operands[0]
     for symbol, operand in zip(node.operators[:-1], node.operands[1:-1], strict=True):
         yield operand
-        yield does.CompareOn(symbol, end)
+        yield operations.CompareOn(symbol, end)
     yield node.operands[-1]
-    yield does.Compare(node.operators[-1])
+    yield operations.Compare(node.operators[-1])
     yield end
 
 
@@ -115,7 +120,7 @@ def _boolean(node: tree.Boolean) -> Iterator[Item]:
     end = Label()
     for operand in node.operands[:-1]:
         yield operand
-        yield does.Decide(node.operator, end)
+        yield operations.Decide(node.operator, end)
     yield node.operands[-1]
     yield end
 
@@ -125,9 +130,9 @@ def _conditional(node: tree.Conditional) -> Iterator[Item]:
     for value, condition in node.branches:
         other = Label()
         yield condition
-        yield does.JumpUnless(other)
+        yield operations.JumpUnless(other)
         yield value
-        yield does.Jump(end)
+        yield operations.Jump(end)
         yield other
     yield node.otherwise
     yield end
@@ -138,7 +143,7 @@ def _access(node: tree.Access) -> Iterator[Item]:
     first = trailers[0]
     if isinstance(node.base, tree.Name) and isinstance(first, tree.Call):
         yield from first.arguments
-        yield does.CallName(node.base.id, len(first.arguments))
+        yield calls.CallName(node.base.id, len(first.arguments))
         del trailers[0]
     else:
         yield node.base
@@ -147,30 +152,30 @@ def _access(node: tree.Access) -> Iterator[Item]:
         call = trailers[0] if trailers else None
         if isinstance(trailer, tree.Attribute) and isinstance(call, tree.Call):
             yield from call.arguments
-            yield does.CallMethod(trailer.name, len(call.arguments))
+            yield calls.CallMethod(trailer.name, len(call.arguments))
             del trailers[0]
         else:
             yield trailer
 
 
 def _attribute(node: tree.Attribute) -> Iterator[Item]:
-    yield does.GetAttribute(node.name)
+    yield calls.GetAttribute(node.name)
 
 
 def _index(node: tree.Index) -> Iterator[Item]:
     yield node.key
-    yield does.GetItem()
+    yield calls.GetItem()
 
 
 def _slice(node: tree.Slice) -> Iterator[Item]:
     for bound in (node.start, node.stop, node.step):
-        yield does.Push(None) if bound is None else bound
-    yield does.GetSlice()
+        yield operands.Push(None) if bound is None else bound
+    yield calls.GetSlice()
 
 
 def _call(node: tree.Call) -> Iterator[Item]:
     yield from node.arguments
-    yield does.CallValue(len(node.arguments))
+    yield calls.CallValue(len(node.arguments))
 
 
 EXPRESSIONS: Final[dict[type[tree.Node], Expand]] = {

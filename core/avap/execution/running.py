@@ -10,7 +10,7 @@ from core.avap import tree
 from core.avap.execution.compiling import compile_program, statement_lines
 from core.avap.execution.failures import ErrorKind, Limit, LimitReached, Uncaught
 from core.avap.execution.inputs import Inputs
-from core.avap.execution.instructions import CallName
+from core.avap.execution.instructions.calls import CallName
 from core.avap.execution.limits import Limits
 from core.avap.execution.machine import CompiledProgram, Frame, Machine
 from core.avap.execution.outcome import Execution, RunError
@@ -102,14 +102,16 @@ def _asked(world: World) -> tuple[Endpoint, ...]:
 
 
 def _serve(machine: Machine, endpoint: Endpoint) -> None:
-    """Call the middleware, then the handler, whose value is the output; a middleware that gives False ends it."""
-    for name in endpoint.middleware:
-        if _answer(machine, name, endpoint) is False:
-            return
-    value = _answer(machine, endpoint.handler, endpoint)
-    machine.world.meter.publish(value)
-    machine.world.globals[endpoint.output] = value
-    machine.world.results[endpoint.output] = value
+    """Call the middleware, then the handler, and publish what it gives as the output.
+
+    A middleware that gives False refuses the request: the handler is not called and the output is None.
+    """
+    world = machine.world
+    refused = any(_answer(machine, name, endpoint) is False for name in endpoint.middleware)
+    value = None if refused else _answer(machine, endpoint.handler, endpoint)
+    world.meter.publish(value)
+    world.globals[endpoint.output] = value
+    world.results[endpoint.output] = value
 
 
 def _answer(machine: Machine, name: str, endpoint: Endpoint) -> Value:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from core.avap import tree
-from core.avap.execution import control, instructions
 from core.avap.execution.commands import OPERATIONS, Operation
 from core.avap.execution.expressions import Item
+from core.avap.execution.instructions import calls, control, operands, operations
 from core.avap.execution.machine import Label
 from core.avap.shapes import name_in
 from core.model.syntax import Dialect
@@ -46,11 +46,11 @@ def _command(node: tree.Command, dialect: Dialect) -> Iterator[Item]:
 
 def _argument(operation: Operation, parameter: str, argument: tree.Expression, dialect: Dialect) -> Iterator[Item]:
     if parameter in operation.names:
-        yield instructions.Push(_written_name(argument))
+        yield operands.Push(_written_name(argument))
     elif parameter in operation.variables:
-        yield instructions.Load(_written_name(argument))
+        yield operands.Load(_written_name(argument))
     elif dialect is Dialect.LENIENT and isinstance(argument, tree.Name):
-        yield instructions.LoadOrText(argument.id)
+        yield operands.LoadOrText(argument.id)
     else:
         yield argument
 
@@ -80,7 +80,7 @@ def _add_result(node: tree.Command) -> Iterator[Item]:
 def _function_call(node: tree.FunctionCall, _: Dialect) -> Iterator[Item]:
     yield control.Reach(node.line)
     yield from node.arguments
-    yield instructions.CallName(node.name, len(node.arguments))
+    yield calls.CallName(node.name, len(node.arguments))
     yield control.Drop()
 
 
@@ -88,13 +88,13 @@ def _connector_call(node: tree.ConnectorCall, _: Dialect) -> Iterator[Item]:
     yield control.Reach(node.line)
     yield node.connector
     yield from node.arguments
-    yield instructions.CallMethod(node.method, len(node.arguments))
+    yield calls.CallMethod(node.method, len(node.arguments))
     yield _received(node.target)
 
 
 def _return(node: tree.Return, _: Dialect) -> Iterator[Item]:
     yield control.Reach(node.line)
-    yield instructions.Push(None) if node.value is None else node.value
+    yield operands.Push(None) if node.value is None else node.value
     yield control.Leave()
 
 
@@ -107,7 +107,7 @@ def _module(node: tree.Module, _: Dialect) -> Iterator[Item]:
 def _compare(node: tree.Compare, _: Dialect) -> Iterator[Item]:
     yield node.left
     yield node.right
-    yield instructions.CompareLoosely(node.operator)
+    yield operations.CompareLoosely(node.operator)
 
 
 def _evaluate(node: tree.Evaluate, _: Dialect) -> Iterator[Item]:
@@ -118,9 +118,9 @@ def _if(node: tree.If, _: Dialect) -> Iterator[Item]:
     other, end = Label(), Label()
     yield control.Reach(node.line)
     yield _required(node.condition, node)
-    yield instructions.JumpUnless(other)
+    yield operations.JumpUnless(other)
     yield from node.body
-    yield instructions.Jump(end)
+    yield operations.Jump(end)
     yield other
     if node.otherwise is not None:
         yield from node.otherwise.body
@@ -136,7 +136,7 @@ def _loop(node: tree.Loop, _: Dialect) -> Iterator[Item]:
     yield again
     yield control.NextPass(node.variable, done)
     yield from node.body
-    yield instructions.Jump(again)
+    yield operations.Jump(again)
     yield done
 
 
@@ -148,7 +148,7 @@ def _try(node: tree.Try, _: Dialect) -> Iterator[Item]:
     yield control.OpenTry(handler)
     yield from node.body
     yield control.CloseTry()
-    yield instructions.Jump(end)
+    yield operations.Jump(end)
     yield handler
     yield control.Reach(turn.line)
     if turn.variable is not None:
@@ -164,7 +164,7 @@ def _function(_: tree.Function, __: Dialect) -> Iterator[Item]:
 
 def body_of(node: tree.Function) -> Sequence[Item]:
     """The items of a function's code: its header, its statements, and the return of one that has none."""
-    return (control.Reach(node.line), *node.body, instructions.Push(None), control.Leave())
+    return (control.Reach(node.line), *node.body, operands.Push(None), control.Leave())
 
 
 def _required(part: tree.Node | None, node: tree.Statement) -> tree.Node:

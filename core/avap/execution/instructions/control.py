@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from core.avap.execution.commands.registry import Operation
 from core.avap.execution.conversions import number
-from core.avap.execution.instructions import MODULE_ITSELF, popped
+from core.avap.execution.instructions.calls import MODULE_ITSELF
+from core.avap.execution.instructions.operands import popped
 from core.avap.execution.machine import Guard, Label, Machine
 from core.avap.execution.values import Value
 from core.avap.execution.world import LAST_ERROR, Task
