@@ -13,8 +13,11 @@ import typer
 from core.errors import ConfigError, ExitCode
 from core.model.specs import LanguageSpec
 from core.model.syntax import Diagnostic, Dialect, ParseResult, Validity
+from experiments.commands.avap_run import cover, run
 
 app = typer.Typer(no_args_is_help=True)
+app.command()(run)
+app.command()(cover)
 
 _STDIN = Path("-")
 _SHOWN = 96

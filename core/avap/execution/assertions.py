@@ -9,14 +9,19 @@ from typing import Final
 from core.avap.diagnostics import Mistake
 from core.avap.execution.compiling import compile_expression
 from core.avap.execution.failures import LimitReached, Uncaught
+from core.avap.execution.inputs import Inputs
 from core.avap.execution.limits import Meter
 from core.avap.execution.machine import Code, Frame
 from core.avap.execution.running import Run
 from core.avap.execution.values import Value
+from core.avap.execution.world import STATUS
 from core.avap.expressions import END, end_token, read_expression
 from core.avap.tokens import tokens_of_expression
 from core.avap.tree import Global, Name, Node, Number, String, children
 from core.errors import ConfigError
+
+
+_NO_REQUEST: Final = Inputs()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +55,12 @@ def read_assertion(text: str) -> Assertion:
 
 
 def holds(assertion: Assertion, run: Run) -> bool | None:
-    """Whether the assertion is True over the variables of `run`; None when it has no boolean value there."""
+    """Whether the assertion is True over the variables of `run`; None when it has no boolean value there.
+
+    Parameters of the request are no variables here: an assertion is about what the program has assigned.
+    """
     machine = run.machine
+    machine.world.inputs = _NO_REQUEST
     machine.world.meter = Meter(machine.world.limits)
     frame = Frame(assertion.code, machine.world.globals)
     machine.frames[:] = [frame]
@@ -66,16 +75,18 @@ def holds(assertion: Assertion, run: Run) -> bool | None:
 def varies(assertion: Assertion, run: Run) -> bool:
     """Whether some other value of a variable that it names makes the assertion False: no constant does that."""
     variables = run.machine.world.globals
-    for name in sorted(assertion.names & set(variables)):
-        original = variables[name]
-        try:
-            for other in (*assertion.constants, *_others(original, _LEVELS)):
-                variables[name] = other
+    original = dict(variables)
+    try:
+        for name in sorted(assertion.names & {*variables, STATUS}):
+            near = _others(original.get(name, 200), _LEVELS)
+            for variables[name] in (*assertion.constants, *near):
                 if holds(assertion, run) is False:
                     return True
-        finally:
-            variables[name] = original
-    return False
+            variables.update(original)
+        return False
+    finally:
+        variables.clear()
+        variables.update(original)
 
 
 _LEVELS: Final = 3
