@@ -93,8 +93,8 @@ class Blocks:
         """Whether a function is open."""
         return any(frame.block is Block.FUNCTION for frame in self._stack)
 
-    def end(self, token: Token) -> None:
-        """`end()`: closes if, try and, with a fault, a loop."""
+    def end(self, token: Token, last: Token) -> None:
+        """`end()`, from `token` to `last`: closes if, try and, with a fault, a loop."""
         frame = self._stack[-1] if self._stack else None
         if frame is None or (frame.block is Block.FUNCTION and frame.header.braced):
             self._stray(token, "end() closes nothing: no if(...) or try() is open here")
@@ -103,26 +103,25 @@ class Blocks:
             self._misplaced(token, "a loop is closed by endLoop(), not by end()", "endLoop()")
         elif frame.block is Block.TRY and frame.turn is None:
             self._misplaced(token, "try() is closed without an exception(...)", "exception(error)")
-        self._pop(token)
+        self._pop(last)
 
-    def end_loop(self, token: Token) -> None:
-        """`endLoop()`: closes the innermost loop; blocks left open inside it are told at their openers."""
+    def end_loop(self, token: Token, last: Token) -> None:
+        """`endLoop()`, from `token` to `last`: closes the innermost loop; what is still open inside it is a fault."""
         if self._unwind(lambda frame: frame.block is Block.LOOP, Block.FUNCTION):
-            self._pop(token)
+            self._pop(last)
             return
         frame = self._stack[-1] if self._stack else None
         if frame is not None and frame.block in {Block.IF, Block.TRY} and not self.owed:
             self._misplaced(token, f"{frame.block.value} is closed by end(), not by endLoop()", "end()")
-            self._pop(token)
+            self._pop(last)
         elif frame is not None and frame.block is Block.BRACE:
-            self._pop(token)
+            self._pop(last)
         else:
             self._stray(token, "endLoop() closes nothing: no startLoop(...) is open here")
 
     def close_brace(self, token: Token) -> Block | None:
-        """`}`: closes the innermost function or foreign brace, whose kind is returned; None and a fault when stray."""
+        """`}`: closes the innermost function or foreign brace and returns its kind; None when it closes nothing."""
         if not self._unwind(lambda frame: frame.block in {Block.FUNCTION, Block.BRACE}, None):
-            self._misplaced(token, "'}' closes nothing: no function is open here", None)
             return None
         block = self._stack[-1].block
         self._pop(token)

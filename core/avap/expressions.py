@@ -17,6 +17,7 @@ from core.avap.diagnostics import Mistake, malformed, misplaced, quoted
 from core.avap.foreign import OBJECTS, fault_of
 from core.avap.texts import string_value, template_parts
 from core.avap.tokens import Token
+from core.model.syntax import Category
 
 MAX_BRACKETS: Final = 200
 END: Final = "end of statement"
@@ -31,6 +32,7 @@ _BINARY: Final = {
     "**": _POWER,
 }
 _CLOSER: Final = {"(": ")", "[": "]", "{": "}"}
+_SWALLOWS_THE_REST: Final = frozenset({t.OPEN_STRING, t.OPEN_TEMPLATE, t.HASH, t.FENCE})
 _NEVER_CALLED: Final = (tree.Number, tree.String, tree.Template, tree.Constant, tree.ListDisplay, tree.DictDisplay)
 
 
@@ -75,7 +77,7 @@ def read_expression(tokens: Sequence[Token], start: int, calls: list[CallSite]) 
     Raises Mistake; `calls` then holds what had been seen.
     """
     reader = _Reader(tokens, start, _Frame(tokens[start], "top"), calls)
-    reader.run()
+    reader.read()
     return reader.result, reader.index
 
 
@@ -84,7 +86,7 @@ def read_arguments(
 ) -> tuple[tuple[tree.Expression, ...], int]:
     """The arguments of the call whose `(` is at `start`, and the index after its `)`. Raises Mistake."""
     reader = _Reader(tokens, start + 1, _Frame(tokens[start], "call"), calls)
-    reader.run()
+    reader.read()
     return tuple(reader.arguments), reader.index
 
 
@@ -128,6 +130,26 @@ class _Reader:
         self.frame = self.frames[-1]
         self.frame.values.append(value)
         self.wanting = False
+
+    def read(self) -> None:
+        """Run to the end. Raises the Mistake furthest to the left: where a bracket is never closed, that one."""
+        try:
+            self.run()
+        except Mistake as mistake:
+            if mistake.fault.category is not Category.FOREIGN_KEYWORD and self._stays_open():
+                raise self.unclosed() from mistake
+            raise
+
+    def _stays_open(self) -> bool:
+        """Whether no token from here on closes the outermost bracket."""
+        depth = sum(frame.role != "top" for frame in self.frames)
+        for token in self.tokens[self.index - 1 :]:
+            if token.kind in _SWALLOWS_THE_REST:
+                return False
+            depth += (token.kind in _CLOSER) - (token.kind in _CLOSER.values())
+            if depth <= 0:
+                return False
+        return True
 
     def unclosed(self) -> Mistake:
         opener = next(frame.opener for frame in self.frames if frame.role != "top")

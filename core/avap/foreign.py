@@ -197,7 +197,7 @@ def _leading(tokens: Sequence[Token]) -> Construct | None:
 
 
 def _foreign_import(tokens: Sequence[Token], second: str) -> Construct | None:
-    if second == "(" and len(tokens) == 2:
+    if second == "(" and (len(tokens) == 2 or tokens[2].line > tokens[1].line):
         return Construct(_MODULE, "import", "Go")
     words = {token.text for token in tokens[1:12]}
     if second in {"*", "{", t.BLOCK_OPEN} or "from" in words:

@@ -29,6 +29,14 @@ def value_alone(value: tree.Expression, written: str, vocabulary: Vocabulary) ->
     return malformed(value.first, VALUE_ALONE, f"name = {written}")
 
 
+def increment(tokens: Sequence[Token]) -> Mistake | None:
+    """The mistake of `x++` and `x--`; None for any other line."""
+    if len(tokens) != 4 or tokens[1].kind != tokens[2].kind or tokens[1].kind not in {"+", "-"}:
+        return None
+    name, sign = tokens[0].text, tokens[1].kind
+    return malformed(tokens[1], f"{quoted(2 * sign)} is no assignment of AVAP", f"{name} = {name} {sign} 1")
+
+
 def after_call(token: Token) -> Mistake:
     """What is wrong with `token`, which follows the closing bracket of a statement."""
     return malformed(token, "one statement per line") if token.kind in _BEGIN_STATEMENTS else refused(token)
@@ -55,7 +63,7 @@ def after_value(tokens: Sequence[Token], index: int, between: Between) -> Mistak
 def _odd_target(tokens: Sequence[Token], index: int, between: Between) -> Mistake:
     """An assignment to something that is not a plain name."""
     first, value = tokens[0], between(tokens[index + 1], tokens[-1])
-    if tokens[1].kind == "=":
+    if tokens[1].kind == "=" and index > 1:
         return malformed(tokens[index], _ONE_TARGET)
     if first.kind is t.GLOBAL and index == 1:
         return malformed(first, "a variable is assigned by its plain name", f"{first.text[1:]} = {value}")

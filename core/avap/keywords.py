@@ -16,9 +16,8 @@ from core.avap.texts import string_value
 from core.avap.tokens import Token, tokens_of_expression
 
 OPERATORS: Final = frozenset({"=", "==", "!=", ">", "<", ">=", "<=", "in"})
-_BAD_OPERATORS: Final = frozenset(
-    {"===", "!==", "<>", "&&", "||", "!", "is", "not", "and", "or", "+", "-", "*", "/", "%"}
-)
+_SIGNS: Final = OPERATORS | {"===", "!==", "<>", "&&", "||", "!", "is", "not", "and", "or", "+", "-", "*", "/", "%"}
+"""What can be taken for an operator in its place."""
 _IF_FORMS: Final = 'if(a, b, "==")'
 
 
@@ -50,12 +49,16 @@ def _if(reading: Statements, tokens: list[Token]) -> None:
 
 def _condition(reading: Statements, tokens: list[Token]) -> tree.Compare | tree.Evaluate:
     word = tokens[0]
-    bare = tokens[-3] if len(tokens) > 5 and tokens[-2].kind == ")" and tokens[-4].kind == "," else None
-    if bare is not None and bare.kind in OPERATORS | _BAD_OPERATORS:
-        _known_operator(bare, bare.text)
-        arguments = _arguments(reading, [*tokens[:-4], *tokens[-2:]], _IF_FORMS)
-        _arity(word, (*arguments, *arguments[:1]), 3, _IF_FORMS)
-        return tree.Compare(arguments[0].first, bare, arguments[0], bare.text, arguments[1])
+    place = _bare_operator(tokens)
+    if place is not None:
+        if tokens[place + 1].kind == ",":
+            raise misplaced(word, "if takes 3 arguments, the operator last", _IF_FORMS)
+        _known_operator(tokens[place], tokens[place].text)
+        arguments = _arguments(reading, [*tokens[: place - 1], *tokens[place + 1 :]], _IF_FORMS)
+        if len(arguments) != 2:
+            raise misplaced(word, f"if takes 3 arguments, not {len(arguments) + 1}", _IF_FORMS)
+        left, right = arguments
+        return tree.Compare(left.first, tokens[place], left, tokens[place].text, right)
     arguments = _arguments(reading, tokens, _IF_FORMS)
     _arity(word, arguments, 3, _IF_FORMS)
     left, right, third = arguments
@@ -65,6 +68,14 @@ def _condition(reading: Statements, tokens: list[Token]) -> tree.Compare | tree.
         raise misplaced(third.first, "the third argument of if(...) is a comparison operator", '"=="')
     _known_operator(third.first, third.value)
     return tree.Compare(left.first, third.last, left, third.value, right)
+
+
+def _bare_operator(tokens: list[Token]) -> int | None:
+    """Where an operator stands as an argument of its own, without quotes."""
+    for place in range(3, len(tokens) - 1):
+        if tokens[place].kind in _SIGNS and tokens[place - 1].kind == "," and tokens[place + 1].kind in {",", ")"}:
+            return place
+    return None
 
 
 def _known_operator(token: Token, operator: str) -> None:
@@ -104,14 +115,14 @@ def _else(reading: Statements, tokens: list[Token]) -> None:
 
 def _end(reading: Statements, tokens: list[Token]) -> None:
     mistake = _without_arguments(reading, tokens, "end()")
-    reading.blocks.end(tokens[0])
+    reading.blocks.end(tokens[0], tokens[-2])
     if mistake is not None:
         raise mistake
 
 
 def _end_loop(reading: Statements, tokens: list[Token]) -> None:
     mistake = _without_arguments(reading, tokens, "endLoop()")
-    reading.blocks.end_loop(tokens[0])
+    reading.blocks.end_loop(tokens[0], tokens[-2])
     if mistake is not None:
         raise mistake
 

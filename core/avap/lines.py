@@ -18,9 +18,12 @@ from core.model.syntax import Category, Dialect
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _OPENERS: Final = {"(": ")", "[": "]", "{": "}"}
 _UNCLOSED_TEXT: Final = frozenset({t.OPEN_STRING, t.OPEN_TEMPLATE})
-_BEFORE_DICT: Final = frozenset({"(", "[", "{", ",", ":", "=", "==", "!=", "and", "or", "not", "in", "is", ":=", "+="})
-"""After these a brace can only begin a dict."""
-_AWAITS_VALUE: Final = _BEFORE_DICT | {"+", "-", "*", "/", "%", "**", "<", ">", "<=", ">=", "if", "else", "for", "."}
+_BEFORE_DICT: Final = frozenset(
+    {"(", "[", "{", ",", ":", "=", ":=", "+=", "+", "-", "*", "/", "%", "**", "==", "!=", "<", ">", "<=", ">="}
+    | {"and", "or", "not", "in", "is"}
+)
+"""After these a brace can only begin a dict, save that `i++ {` at the end of a line is a foreign block."""
+_AWAITS_VALUE: Final = _BEFORE_DICT | {"if", "else", "for", "."}
 """A line that ends with one of these, inside brackets, is not over."""
 _NOTABLE: Final = frozenset({*"()[]{}", "=>", ":=", "lambda", t.PHP_TAG, *_UNCLOSED_TEXT})
 _WORDS_BEFORE_NAME: Final = frozenset({"function", "return", "import", "include"})
@@ -77,9 +80,11 @@ def _begins_dict(tokens: list[Token], place: int, *, inside: bool) -> bool:
     """Whether the brace at `place` can only be a dict display. At the start of a line, any inside a bracket is."""
     if not place:
         return inside
-    before = tokens[place - 1]
-    if before.kind == "else":
-        return place > 1 and tokens[place - 2].kind != t.BLOCK_CLOSE
+    before, earlier = tokens[place - 1], tokens[place - 2] if place > 1 else None
+    if before.kind in {"if", "else"}:
+        return earlier is not None and earlier.kind != t.BLOCK_CLOSE
+    if before.kind in {"+", "-"} and earlier is not None and earlier.kind == before.kind:
+        return inside or place + 1 < len(tokens)
     return before.kind in _BEFORE_DICT or before.text == "return"
 
 

@@ -12,7 +12,7 @@ from core.avap.bare import BareCall, read_bare_call
 from core.avap.blocks import Block, Blocks
 from core.avap.diagnostics import Fault, Mistake, at, malformed, misplaced, quoted
 from core.avap.expressions import END, CallSite, end_token, read_arguments, read_expression
-from core.avap.hints import AUGMENTED, VALUE_ALONE, after_call, after_value, value_alone
+from core.avap.hints import AUGMENTED, VALUE_ALONE, after_call, after_value, increment, value_alone
 from core.avap.lines import LogicalLine
 from core.avap.names import Names, Pending
 from core.avap.shapes import name_in, parameters_of, usage
@@ -107,13 +107,16 @@ class Statements:
 
     def _after_closers(self, tokens: list[Token]) -> list[Token]:
         """What follows the closing braces that lead a line; with a foreign brace, brackets of its call go too."""
-        start = 0
+        start, stray = 0, None
         while start < len(tokens) and tokens[start].kind is t.BLOCK_CLOSE:
             closed = self.blocks.close_brace(tokens[start])
+            stray = stray or (tokens[start] if closed is None else None)
             start += 1
             if closed is not Block.FUNCTION:
                 while start < len(tokens) and tokens[start].kind in {")", ";", ",", "]"}:
                     start += 1
+        if stray is not None:
+            self.report(at(stray, Category.UNEXPECTED_CONSTRUCT, "'}' closes nothing: no function is open here"))
         rest = tokens[start:]
         return [] if start and len(rest) == 1 and rest[0].kind == ";" else rest
 
@@ -275,6 +278,9 @@ class Statements:
     # Lines that are no statement
 
     def _bare_line(self, tokens: list[Token]) -> None:
+        mistake = increment(tokens)
+        if mistake is not None:
+            raise mistake
         value, index = read_expression(tokens, 0, self.calls)
         if tokens[index].kind != END:
             raise after_value(tokens, index, self.between)
