@@ -9,7 +9,6 @@ from typing import Final
 from core.avap.diagnostics import Mistake
 from core.avap.execution.compiling import compile_expression
 from core.avap.execution.failures import LimitReached, Uncaught
-from core.avap.execution.inputs import Inputs
 from core.avap.execution.limits import Meter
 from core.avap.execution.machine import Code, Frame
 from core.avap.execution.running import Run
@@ -19,9 +18,6 @@ from core.avap.expressions import END, end_token, read_expression
 from core.avap.tokens import tokens_of_expression
 from core.avap.tree import Global, Name, Node, Number, String, children
 from core.errors import ConfigError
-
-
-_NO_REQUEST: Final = Inputs()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +51,8 @@ def read_assertion(text: str) -> Assertion:
 
 
 def holds(assertion: Assertion, run: Run) -> bool | None:
-    """Whether the assertion is True over the variables of `run`; None when it has no boolean value there.
-
-    Parameters of the request are no variables here: an assertion is about what the program has assigned.
-    """
+    """Whether the assertion is True over the variables of `run`; None when it has no boolean value there."""
     machine = run.machine
-    machine.world.inputs = _NO_REQUEST
     machine.world.meter = Meter(machine.world.limits)
     frame = Frame(assertion.code, machine.world.globals)
     machine.frames[:] = [frame]
@@ -70,6 +62,14 @@ def holds(assertion: Assertion, run: Run) -> bool | None:
         return None
     value = frame.stack.pop()
     return value if isinstance(value, bool) else None
+
+
+def without_parameters(names: frozenset[str], run: Run) -> Run:
+    """`run`, where `names` are no longer read from the request: a mutant that does not assign them has none."""
+    world = run.machine.world
+    left = {name: value for name, value in world.inputs.parameters.items() if name not in names}
+    world.inputs = world.inputs.model_copy(update={"parameters": left})
+    return run
 
 
 def varies(assertion: Assertion, run: Run) -> bool:

@@ -13,11 +13,12 @@ from core.avap.execution.failures import ErrorKind, Failure
 from core.avap.execution.limits import Meter
 from core.avap.execution.values import Value, plain
 
-_OPCODES_PER_STEP: Final = 20
 _PROGRESS: Final = 200
-"""SQLite opcodes between two looks at the meter."""
+"""SQLite opcodes between two looks at the meter; each counts as a step."""
 _MAX_PAGES: Final = 4096
-_MAX_TEXT: Final = 16_384
+_MAX_SQL: Final = 16_384
+_MAX_ROW: Final = 8192
+"""Bytes of a row or text; with the steps it bounds what a sort can hold in memory."""
 _ALLOWED: Final = frozenset(
     {
         sqlite3.SQLITE_SELECT,
@@ -46,10 +47,10 @@ _FUNCTIONS: Final = frozenset(
 _TIMES: Final = ("date", "time", "datetime", "julianday", "unixepoch")
 _LOCAL: Final = frozenset({"localtime", "utc"})
 _NAME: Final = re.compile(r"[^\W\d]\w*")
-_READS: Final = re.compile(r"\s*(?:select|with|values|explain)\b", re.IGNORECASE)
+_WRITES: Final = re.compile(r"\s*(?:insert|update|delete|replace|create|drop|alter)\b", re.IGNORECASE)
 _LIMITS: Final = {
-    sqlite3.SQLITE_LIMIT_LENGTH: _MAX_TEXT,
-    sqlite3.SQLITE_LIMIT_SQL_LENGTH: _MAX_TEXT,
+    sqlite3.SQLITE_LIMIT_LENGTH: _MAX_ROW,
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: _MAX_SQL,
     sqlite3.SQLITE_LIMIT_COLUMN: 200,
     sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 100,
     sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 20,
@@ -108,10 +109,10 @@ class Database:
 
     def direct(self, sql: str) -> Value:
         """The rows of a query, or how a change went. Raises as `rows` does."""
-        return self.rows(sql) if _READS.match(sql) else self.written(sql)
+        return self.written(sql) if _WRITES.match(sql) else self.rows(sql)
 
     def _progress(self) -> int:
-        self._meter.steps -= _PROGRESS // _OPCODES_PER_STEP
+        self._meter.steps -= _PROGRESS
         self._exhausted = self._meter.steps < 0
         return int(self._exhausted)
 

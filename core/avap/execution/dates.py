@@ -17,6 +17,7 @@ _MONTHS: Final = (
 _DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _CODE: Final = re.compile(r"%(.?)", re.DOTALL)
 _OFFSET: Final = re.compile(r"(?:UTC|GMT)?([+-])([0-9]{1,2})(?::?([0-9]{2}))?")
+_MAX_FORM: Final = 200
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -69,6 +70,8 @@ def written(moment: datetime, form: str) -> str:
 
 def read(text: str, form: str) -> datetime:
     """The moment, in UTC, that `text` writes in `form`, with the codes %Y %m %d %H %M %S %F %T. Raises Failure."""
+    if len(form) > _MAX_FORM:
+        raise Failure(f"the format of a date is longer than {_MAX_FORM} signs")
     parts = [re.escape(part) if index % 2 == 0 else _reader(part) for index, part in enumerate(_CODE.split(form))]
     try:
         match = re.fullmatch("".join(parts), text)

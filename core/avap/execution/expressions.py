@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -139,21 +140,21 @@ def _conditional(node: tree.Conditional) -> Iterator[Item]:
 
 
 def _access(node: tree.Access) -> Iterator[Item]:
-    trailers = list(node.trailers)
-    first = trailers[0]
+    first = node.trailers[0]
+    trailers = deque(node.trailers)
     if isinstance(node.base, tree.Name) and isinstance(first, tree.Call):
         yield from first.arguments
         yield calls.CallName(node.base.id, len(first.arguments))
-        del trailers[0]
+        trailers.popleft()
     else:
         yield node.base
     while trailers:
-        trailer = trailers.pop(0)
+        trailer = trailers.popleft()
         call = trailers[0] if trailers else None
         if isinstance(trailer, tree.Attribute) and isinstance(call, tree.Call):
             yield from call.arguments
             yield calls.CallMethod(trailer.name, len(call.arguments))
-            del trailers[0]
+            trailers.popleft()
         else:
             yield trailer
 

@@ -14,7 +14,7 @@ from core.avap.execution.failures import Limit, LimitReached
 from core.avap.execution.values import CELL, MAX_BITS, TooLarge, Value, size_of
 from core.model.frozen import Frozen
 
-_CELLS_PER_STEP: Final = 16
+_CELLS_PER_STEP: Final = 4
 _BYTES_PER_STEP: Final = 512
 
 
@@ -25,10 +25,10 @@ class Limits(Frozen):
     """Instructions; about a microsecond each."""
     depth: int = Field(default=500, gt=0)
     """Function calls inside each other."""
-    memory: int = Field(default=32 * 2**20, gt=0)
+    memory: int = Field(default=16 * 2**20, gt=0)
     """Bytes of all values made over the whole run."""
     output: int = Field(default=2**20, gt=0)
-    """Bytes of all results published."""
+    """Bytes of all results published, and of all variables at the end."""
     nesting: int = Field(default=100, gt=0, le=150)
     """Levels of containers inside each other."""
     trace: int = Field(default=0, ge=0)
@@ -88,13 +88,14 @@ class Meter:
         try:
             self._output -= size_of(value, self._output, self._limits.nesting)
         except TooLarge:
-            raise LimitReached(Limit.OUTPUT, f"the results are larger than {self._limits.output} bytes") from None
+            text = f"the results or variables are larger than {self._limits.output} bytes"
+            raise LimitReached(Limit.OUTPUT, text) from None
 
     def _size(self, value: Value) -> int:
         try:
             return size_of(value, self._limits.memory, self._limits.nesting)
         except TooLarge:
-            text = f"a value has more than {self._limits.nesting} levels, or all more than {self._limits.memory} bytes"
+            text = f"a value has more than {self._limits.nesting} levels or {self._limits.memory} bytes"
             raise LimitReached(Limit.MEMORY, text) from None
 
     def check_depth(self, frames: int) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, Final
 
 from core.avap import tree
@@ -30,6 +30,7 @@ _COMPARISON: Final = {
     "is": ("is not",),
     "is not": ("is",),
 }
+_MOST_OF_A_NODE: Final = 50
 _NEVER_DROPPED: Final = (tree.Function, tree.Module)
 
 
@@ -52,7 +53,7 @@ def mutants(program: tree.Program, most: int = MAX_MUTANTS) -> tuple[Mutant, ...
 
 
 def _of(node: tree.Node) -> Iterator[Mutant]:
-    for change, other in _changes(node):
+    for change, other in islice(_changes(node), _MOST_OF_A_NODE):
         yield Mutant(node.line, change, Exchange(node, other))
     if isinstance(node, tree.Statement) and not isinstance(node, _NEVER_DROPPED):
         yield Mutant(node.line, "statement: dropped", Exchange(node, None))

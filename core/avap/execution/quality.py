@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Final
 
-from core.avap.execution.assertions import Assertion, holds, read_assertion, varies
+from core.avap.execution.assertions import Assertion, holds, read_assertion, varies, without_parameters
 from core.avap.execution.compiling import compile_program
 from core.avap.execution.inputs import Inputs
 from core.avap.execution.limits import Limits
@@ -113,9 +113,10 @@ def _judge(
     parsed: Parsed, judged: Sequence[_Judged], changes: Sequence[Mutant], given: tuple[Sequence[Inputs], Limits]
 ) -> None:
     inputs, limits = given
-    steps = 0
+    steps, assigned = 0, set[str]()
     for run in _runs(compile_program(parsed.tree, parsed.result.dialect), inputs, limits):
         steps = max(steps, limits.steps - run.machine.world.meter.steps)
+        assigned.update(run.machine.world.globals)
         for item in judged:
             item.look_at(run)
     patience = limits.model_copy(update={"steps": min(limits.steps, _PATIENCE * steps + 1000)})
@@ -124,7 +125,8 @@ def _judge(
         if not waiting:
             return
         changed = compile_program(parsed.tree, parsed.result.dialect, mutant.exchange)
-        _notice(mutant, waiting, _runs(changed, inputs, patience))
+        runs = (without_parameters(frozenset(assigned), run) for run in _runs(changed, inputs, patience))
+        _notice(mutant, waiting, runs)
         waiting = [item for item in waiting if item.killed is None]
 
 

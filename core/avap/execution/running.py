@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from core.avap import tree
 from core.avap.execution.compiling import compile_program, statement_lines
 from core.avap.execution.failures import ErrorKind, Limit, LimitReached, Uncaught
 from core.avap.execution.inputs import Inputs
 from core.avap.execution.instructions.calls import CallName
-from core.avap.execution.limits import Limits
+from core.avap.execution.limits import Limits, Meter
 from core.avap.execution.machine import CompiledProgram, Frame, Machine
 from core.avap.execution.outcome import Execution, RunError
 from core.avap.execution.values import Value, plain
@@ -32,14 +33,18 @@ class Run:
     def outcome(self, statements: frozenset[int]) -> Execution:
         """What is told of the run; `statements` are the lines that count."""
         world = self.machine.world
+        variables, end = _told(world)
+        error, limit = self.error, self.limit
+        if end is not None and error is None:
+            error, limit = RunError(line=world.line, text=end.text, kind=ErrorKind.LIMIT), end.limit
         status = world.globals.get(STATUS, 200)
         assert isinstance(status, int)
         return Execution(
-            variables={name: plain(value) for name, value in world.globals.items()},
+            variables=variables,
             results={name: plain(value) for name, value in world.results.items()},
-            status=status if self.error is None else _FAILED,
-            error=self.error,
-            limit=self.limit,
+            status=status if error is None else _FAILED,
+            error=error,
+            limit=limit,
             executed_lines=tuple(sorted(self.machine.lines)),
             statement_lines=tuple(sorted(statements)),
             trace=tuple(self.machine.trace),
@@ -73,6 +78,18 @@ def finished(program: CompiledProgram, inputs: Inputs, limits: Limits) -> Iterat
         world.close()
 
 
+def _told(world: World) -> tuple[dict[str, Any], LimitReached | None]:
+    """The global variables as JSON, as many as the output may hold."""
+    meter, told = Meter(world.limits), {}
+    try:
+        for name, value in world.globals.items():
+            meter.publish(value)
+            told[name] = plain(value)
+    except LimitReached as end:
+        return told, end
+    return told, None
+
+
 def _run(machine: Machine) -> Run:
     try:
         machine.run()
@@ -81,7 +98,7 @@ def _run(machine: Machine) -> Run:
     except Uncaught as end:
         return Run(machine, RunError(line=end.line, text=end.failure.text, kind=end.failure.kind), None)
     except LimitReached as end:
-        line = machine.frames[-1].line if machine.frames else 0
+        line = machine.frames[-1].line if machine.frames else machine.world.line
         return Run(machine, RunError(line=line, text=end.text, kind=ErrorKind.LIMIT), end.limit)
     return Run(machine, None, None)
 

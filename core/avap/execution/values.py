@@ -89,14 +89,14 @@ def size_of(value: Value, most: int, nesting: int) -> int:
 
 def _own_size(value: Value) -> int:
     if isinstance(value, str):
-        return CELL + (len(value) if value.isascii() else 4 * len(value))
+        return len(value) if value.isascii() else 4 * len(value)
     if isinstance(value, (list, tuple)):
         return CELL + CELL * len(value)
     if isinstance(value, dict):
         return CELL + 2 * CELL * len(value)
     if isinstance(value, int):
-        return CELL + value.bit_length() // 8
-    return CELL
+        return value.bit_length() // 8
+    return 0
 
 
 def _parts(value: list[Value] | tuple[Value, ...] | dict[Scalar, Value]) -> Iterable[Value]:

@@ -14,6 +14,8 @@ from core.avap.execution.values import Value, from_json, kind_of
 from core.avap.execution.world import World
 
 _MAX_JSON_DEPTH: Final = 100
+_SIGNS_PER_STEP: Final = 16
+"""Signs of JSON that are read in the time of a step."""
 _JSON_STRING: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 
 
@@ -50,15 +52,16 @@ def add_variable_to_json(_: World, key: Value, value: Value, target: Value = Non
 
 
 @command("variableFromJSON")
-def variable_from_json(_: World, source: Value, key: Value) -> Value:
+def variable_from_json(world: World, source: Value, key: Value) -> Value:
     """The value under a key of an object, or of the JSON text of one; None when it has no such key."""
-    data = _parsed(source) if isinstance(source, str) else source
+    data = _parsed(world, source) if isinstance(source, str) else source
     if not isinstance(data, dict):
         raise Failure(f"variableFromJSON needs a JSON object, not {kind_of(data)}", ErrorKind.TYPE)
     return data.get(as_key(key))
 
 
-def _parsed(text: str) -> Value:
+def _parsed(world: World, text: str) -> Value:
+    world.meter.work(len(text) // _SIGNS_PER_STEP)
     if _depth(text) > _MAX_JSON_DEPTH:
         raise Failure(f"the JSON text has more than {_MAX_JSON_DEPTH} levels")
     try:

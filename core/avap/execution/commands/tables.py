@@ -12,6 +12,7 @@ from core.avap.execution.formatting import text_of
 from core.avap.execution.values import Value, kind_of
 from core.avap.execution.world import World
 
+_MAX_FIELDS: Final = 2000
 _COMMA: Final = re.compile(r",(?![^()]*\))")
 _TYPE: Final = re.compile(r"[\w ]*(?:\([0-9, ]*\))?[\w ]*")
 
@@ -77,6 +78,8 @@ def _where(world: World, selector: Value) -> str:
 
 
 def _list(value: Value, what: str) -> list[str]:
+    if isinstance(value, str) and len(value) > _MAX_FIELDS:
+        raise Failure(f"{what} are longer than {_MAX_FIELDS} signs", ErrorKind.TABLE)
     if isinstance(value, str):
         return [part.strip() for part in _COMMA.split(value) if part.strip()]
     if isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value):
