@@ -13,11 +13,13 @@ import typer
 from core.errors import ConfigError, ExitCode
 from core.model.specs import LanguageSpec
 from core.model.syntax import Diagnostic, Dialect, ParseResult, Validity
+from experiments.commands.avap_pool import pool_stats
 from experiments.commands.avap_run import cover, run
 
 app = typer.Typer(no_args_is_help=True)
 app.command()(run)
 app.command()(cover)
+app.command("pool-stats")(pool_stats)
 
 _STDIN = Path("-")
 _SHOWN = 96
