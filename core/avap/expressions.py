@@ -143,6 +143,8 @@ class _Reader:
     def _stays_open(self) -> bool:
         """Whether no token from here on closes the outermost bracket."""
         depth = sum(frame.role != "top" for frame in self.frames)
+        if not depth:
+            return False
         for token in self.tokens[self.index - 1 :]:
             if token.kind in _SWALLOWS_THE_REST:
                 return False
