@@ -13,6 +13,7 @@ from core.avap.tokens import Token, tokens_of_line
 
 _CALL: Final = re.compile(r"\s*+(?:([^\W\d]\w*+)\s*+=\s*+(?!=))?([^\W\d]\w*+)\s*+\(")
 _PIECE: Final = re.compile(r"""[^"'`()\[\]{},]++|"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|`(?:[^`\\]|\\.)*+`|.""")
+_QUOTES: Final = "\"'`"
 _MOST_ARGUMENTS: Final = 64
 """No command takes as many; a line of nothing but commas is not worth reading twice."""
 _REST: Final = re.compile(r"\s*+;?\s*+(?://.*+|/\*.*\*/\s*+)?")
@@ -49,8 +50,9 @@ def read_bare_call(text: str, line: int) -> BareCall | None:
     if not _REST.fullmatch(text, end + 1):
         return None
     calls: list[CallSite] = []
-    arguments = tuple(_argument(text, line, start, stop, calls) for start, stop in spans)
-    if not any(isinstance(argument, (tree.BareText, tree.Missing)) for argument in arguments):
+    read = (_argument(text, line, start, stop, calls) for start, stop in spans)
+    arguments = tuple(argument for argument in read if argument is not None)
+    if len(arguments) < len(spans) or not any(isinstance(item, (tree.BareText, tree.Missing)) for item in arguments):
         return None
     target = Token("name", head[1], line, head.start(1) + 1) if head[1] else None
     word = Token("name", head[2], line, head.start(2) + 1)
@@ -79,8 +81,8 @@ def _arguments(text: str, start: int) -> tuple[list[tuple[int, int]], int] | Non
     return None
 
 
-def _argument(text: str, line: int, start: int, stop: int, calls: list[CallSite]) -> tree.Expression:
-    """An expression where the text is one to its end, else the text itself."""
+def _argument(text: str, line: int, start: int, stop: int, calls: list[CallSite]) -> tree.Expression | None:
+    """An expression where the text is one to its end, else the text itself; None for a quoted text gone wrong."""
     raw = text[start:stop].strip()
     column = start + len(text[start:stop]) - len(text[start:stop].lstrip()) + 1
     place = Token("text", raw, line, column)
@@ -92,8 +94,8 @@ def _argument(text: str, line: int, start: int, stop: int, calls: list[CallSite]
     try:
         expression, index = read_expression(tokens, 0, seen)
     except Mistake:
-        return tree.BareText(place, place, raw)
+        index = 0
     if tokens[index].kind != END:
-        return tree.BareText(place, place, raw)
+        return None if raw[0] in _QUOTES else tree.BareText(place, place, raw)
     calls.extend(seen)
     return expression

@@ -32,6 +32,7 @@ _BINARY: Final = {
     "**": _POWER,
 }
 _CLOSER: Final = {"(": ")", "[": "]", "{": "}"}
+_VALUES: Final = frozenset({t.NAME, t.NUMBER, t.STRING, t.GLOBAL, t.TEMPLATE, t.CONSTANT})
 _SWALLOWS_THE_REST: Final = frozenset({t.OPEN_STRING, t.OPEN_TEMPLATE, t.HASH, t.FENCE})
 _NEVER_CALLED: Final = (tree.Number, tree.String, tree.Template, tree.Constant, tree.ListDisplay, tree.DictDisplay)
 
@@ -155,7 +156,7 @@ class _Reader:
 
     def unclosed(self) -> Mistake:
         opener = next(frame.opener for frame in self.frames if frame.role != "top")
-        return malformed(opener, f"{quoted(opener.text)} is never closed", None)
+        return malformed(opener, f"{quoted(opener.text)} is never closed", _CLOSER[opener.text])
 
     def finish(self) -> tree.Expression:
         """The expression that the innermost bracket holds since its last separator."""
@@ -448,7 +449,7 @@ def _close(reader: _Reader, token: Token) -> None:
     if frame.role == "top":
         _stop(reader, token)
     elif _CLOSER[frame.opener.text] != token.text:
-        raise malformed(frame.opener, f"{quoted(frame.opener.text)} is never closed")
+        raise malformed(frame.opener, f"{quoted(frame.opener.text)} is never closed", _CLOSER[frame.opener.text])
     elif frame.role == "index":
         _close_index(reader, token, reader.finish())
     elif frame.role == "{":
@@ -533,6 +534,8 @@ def _mistake_in_bracket(reader: _Reader, token: Token) -> Mistake:
         return malformed(token, "a single '=' compares nothing here", "==")
     if token.kind is t.STRING and before.kind is t.NAME:
         return malformed(before, "AVAP has no prefixed strings: a template stands in back-ticks", "`...${name}...`")
+    if token.kind in _VALUES:
+        return malformed(token, f"a comma or an operator is missing before {quoted(token.text)}")
     return refused(token)
 
 

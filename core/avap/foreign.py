@@ -13,6 +13,7 @@ from core.avap.tokens import Token
 from core.model.syntax import Category
 
 _LOOP: Final = "a loop is startLoop(variable, from, to) ... endLoop()"
+_WHOLE_LOOP: Final = "a loop runs to its end; what may be skipped stands in if(...) ... end()"
 _IF: Final = 'a choice is if(a, b, "==") ... else() ... end()'
 _FUNCTION: Final = "a function is function name(a, b){ ... }"
 _VARIABLE: Final = "a variable is addVar(name, value) or name = value"
@@ -54,8 +55,8 @@ _CLEAR: Final = {
 _WHEN_FOLLOWED: Final = {
     "async": Construct("concurrency is id = go(function_name, arguments) and gather(id)", "go"),
     "await": Construct("a result is awaited with gather(id)", "gather", "JavaScript"),
-    "break": Construct(_LOOP, None),
-    "continue": Construct(_LOOP, None),
+    "break": Construct(_WHOLE_LOOP),
+    "continue": Construct(_WHOLE_LOOP),
     "case": Construct(_IF, "if"),
     "catch": Construct(_TRY, "exception", "JavaScript"),
     "defer": Construct(_NONE, None, "Go"),
@@ -100,6 +101,7 @@ CALLS: Final = {
 OBJECTS: Final = {
     "fmt": Construct(_RESULT, "addResult", "Go"),
     "console": Construct(_RESULT, "addResult", "JavaScript"),
+    "System": Construct(_RESULT, "addResult", "Java"),
 }
 """Names that are foreign before a dot."""
 _SIGNS: Final = {
@@ -124,51 +126,58 @@ _LANGUAGES: Final = tuple(
         ("Go", r":=|^\s*(?:package\s+\w+\s*$|import\s*\($|func\b)|\bfmt\."),
         ("Go", r"^\s*(?:for|if|switch)\s+[^(:]*\{\s*$|^\s*var\s+\w+\s+[\w\[]"),
         ("C", r"^\s*#\s*include\b"),
+        ("Go", r"^\s*type\s+\w+\s+(?:struct|interface)\b"),
         ("Rust", r"^\s*fn\b|^\s*let\s+mut\b"),
         ("JavaScript", r"\b(?:let|const|var)\s+[\w{\[]|=>|===|\bconsole\.|^\s*function\s*\(|\bfrom\s+[\"']"),
+        ("JavaScript", r"^\s*(?:class\s[^:]*\{\s*$|\}\s*else\s+if\b)"),
         ("Java", r"^\s*(?:public|private|protected|static)\b|\(\s*int\s+\w+"),
         ("Python", r"\b(?:def|elif|lambda|except)\b|:\s*(?:\#.*|//.*)?$|\bprint\(|^\s*from\s+[\w.]+\s+import\b"),
-        ("JavaScript", r"[{};]\s*$"),
     )
 )
 """Signs of a language in a line, the clearest first."""
+_ENDS_LIKE_C: Final = re.compile(r"[{};]\s*$")
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """A foreign construct in a line."""
 
-    fault: Fault
-    owes_closer: bool
+    token: Token
+    construct: Construct
 
 
-def find(tokens: Sequence[Token], text: str) -> Found | None:
-    """The first construct of another language in the logical line `tokens`, whose first physical line is `text`."""
+def find(tokens: Sequence[Token]) -> Found | None:
+    """The first construct of another language in the logical line `tokens`."""
     leading = _leading(tokens)
     if leading is not None:
-        return _found(tokens[0], leading, text)
+        return Found(tokens[0], leading)
     for place, token in enumerate(tokens):
         sign = _SIGNS.get(token.kind)
         if sign is not None:
-            return _found(token, sign, text)
+            return Found(token, sign)
         if token.kind is t.BLOCK_OPEN and not is_function_brace(tokens, place):
-            return _found(token, _BRACE, text)
+            return Found(token, _BRACE)
     if tokens[-1].kind == ":" and tokens[0].text in _COLON_LEADS:
-        return _found(tokens[0], _COLON, text)
+        return Found(tokens[0], _COLON)
     return None
 
 
-def fault_of(token: Token, construct: Construct, text: str = "") -> Fault:
-    """The fault of `construct` at `token`, naming the language that `text` looks like."""
-    language = language_of(text) or construct.language
+def fault_of(token: Token, construct: Construct, language: str | None = None) -> Fault:
+    """The fault of `construct` at `token`, naming `language` or whose the construct usually is."""
+    language = language or construct.language
     whose = f"{language}'s " if language else ""
     message = f"{whose}{quoted(token.text)} is not AVAP: {construct.advice}"
     return at(token, Category.FOREIGN_KEYWORD, message, construct.suggestion)
 
 
-def language_of(text: str) -> str | None:
-    """The language a line looks like, or None. Looks at its first 400 code points."""
-    return next((language for pattern, language in _LANGUAGES if pattern.search(text[:400])), None)
+def language_of(text: str, construct: Construct, before: str | None) -> str | None:
+    """The language that the line `text` looks like, from its first 400 code points.
+
+    A line that shows nothing of its own goes with `before`, the language told last in the same program.
+    """
+    own = next((language for pattern, language in _LANGUAGES if pattern.search(text[:400])), None)
+    likely = "JavaScript" if _ENDS_LIKE_C.search(text[:400]) else None
+    return own or before or construct.language or likely
 
 
 def is_function_brace(tokens: Sequence[Token], place: int) -> bool:
@@ -176,10 +185,6 @@ def is_function_brace(tokens: Sequence[Token], place: int) -> bool:
     if tokens[0].text != "function":
         return False
     return all(token.kind is not t.BLOCK_OPEN for token in tokens[:place])
-
-
-def _found(token: Token, construct: Construct, text: str) -> Found:
-    return Found(fault_of(token, construct, text), construct.owes_closer)
 
 
 def _leading(tokens: Sequence[Token]) -> Construct | None:

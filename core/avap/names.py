@@ -56,7 +56,8 @@ class Names:
         """The keyword that `word`, met where a statement begins, is a slip of; None when it is none."""
         if word in self._mentioned:
             return None
-        meant = self._vocabulary.hallucinations.get(word) or self._vocabulary.folded.get(word.casefold())
+        folded = word.casefold()
+        meant = self._vocabulary.folded.get(folded) or self._vocabulary.inventions.get(folded)
         if meant is None:
             near = (item for item in _LONG_KEYWORDS if abs(len(item) - len(word)) <= 2 and _close(word, item))
             meant = next(near, None)
@@ -65,17 +66,18 @@ class Names:
     def unknown(self, token: Token, name: str, word: str = "command") -> Fault:
         """The fault of a name that does not exist. What was meant is looked up only for faults that are reported."""
         message = f"unknown {word} {quoted(name)}"
-        if self.saw_import and name not in self._vocabulary.hallucinations:
+        if self.saw_import and name.casefold() not in self._vocabulary.inventions:
             message += " (imported files are not read)"
         return at(token, Category.UNKNOWN_TOKEN, message, None, name)
 
     def suggestion(self, name: str) -> str | None:
         """What the unknown `name` was meant to be, or None."""
-        vocabulary = self._vocabulary
-        if name in vocabulary.hallucinations:
-            return vocabulary.hallucinations[name]
-        folded = vocabulary.folded.get(name.casefold())
-        return folded or nearest(name, chain(vocabulary.words, self.functions, sorted(self.imported)))
+        vocabulary, folded = self._vocabulary, name.casefold()
+        if folded in vocabulary.folded:
+            return vocabulary.folded[folded]
+        if folded in vocabulary.inventions:
+            return vocabulary.inventions[folded]
+        return nearest(name, chain(vocabulary.words, self.functions, sorted(self.imported)))
 
     def resolve(self) -> Iterator[Fault]:
         """The faults of the names that were waiting for a declaration further down."""

@@ -50,6 +50,8 @@ class Statements:
         self._texts = texts
         self._dialect = dialect
         self._rules = rules
+        self._language: str | None = None
+        """The language of the last foreign construct."""
 
     def read(self, line: LogicalLine) -> None:
         """Take in one line. Raises LimitReached when blocks nest too deeply."""
@@ -57,7 +59,7 @@ class Statements:
         if line.notable:
             self._notable(tokens)
         elif tokens[0].text in foreign.LEADS or tokens[-1].kind == ":" or tokens[0].kind in _ODD_STARTS:
-            found = foreign.find(tokens, self.text_of(tokens[0]))
+            found = foreign.find(tokens)
             if found is None:
                 self._one(tokens)
             else:
@@ -90,7 +92,7 @@ class Statements:
         tokens = self._after_closers(tokens)
         if not tokens or (len(tokens) == 1 and self.blocks.accept_brace(tokens[0])):
             return
-        found = foreign.find(tokens, self.text_of(tokens[0]))
+        found = foreign.find(tokens)
         if found is not None:
             self._foreign(tokens, found)
             return
@@ -121,14 +123,15 @@ class Statements:
         return [] if start and len(rest) == 1 and rest[0].kind == ";" else rest
 
     def _foreign(self, tokens: list[Token], found: foreign.Found) -> None:
-        self.report(found.fault)
+        self._language = foreign.language_of(self.text_of(tokens[0]), found.construct, self._language)
+        self.report(foreign.fault_of(found.token, found.construct, self._language))
         opened = [token for token in tokens if token.kind is t.BLOCK_OPEN]
         closed = sum(token.kind is t.BLOCK_CLOSE for token in tokens)
         for token in opened[closed:]:
             self.blocks.open(Block.BRACE, token)
         if opened:
             self.blocks.owed += tokens[0].text in {"if", "startLoop", "try"}
-        elif found.owes_closer:
+        elif found.construct.owes_closer:
             self.blocks.owed += 1
 
     # One statement
@@ -167,7 +170,7 @@ class Statements:
                 rule(self, tokens)
             elif second == "(":
                 self._call(tokens)
-            elif second is t.NAME and self._respelled(tokens):
+            elif second in {t.NAME, END} and self._respelled(tokens):
                 return
             else:
                 self._bare_line(tokens)

@@ -65,7 +65,7 @@ _PROGRAM_ONLY: Final = (
     (COMMENT, r"//.*+|/\*.*?\*/"),
     (OPEN_COMMENT, r"/\*.*+"),
     (HASH, r"\#.*+"),
-    (PHP_TAG, r"<\?(?:php|=)?"),
+    (PHP_TAG, r"<\?(?:php|=)?|\?>"),
     (BAD_CHARACTER, r"\$\{[^}]*+\}?"),
     ("", r"/"),
 )

@@ -138,6 +138,11 @@ class Vocabulary:
         return {name.casefold(): name for name in (*self.commands, *sorted(KEYWORDS))}
 
     @cached_property
+    def inventions(self) -> Mapping[str, str | None]:
+        """`hallucinations` by case-folded name."""
+        return {name.casefold(): meant for name, meant in self.hallucinations.items()}
+
+    @cached_property
     def words(self) -> tuple[str, ...]:
         """Everything that can be suggested for an unknown name, sorted."""
         return tuple(sorted({*self.commands, *KEYWORDS, *BUILTINS}))
