@@ -51,10 +51,9 @@ def pool_stats(
     """
     from core.measure.pool import thin_constructs
 
+    rejected = Counter[str]() if run is None else _rejected(_report(run, results))
     stats = _measured(examples, vocabulary)
-    if run is not None:
-        rejected = _rejected(_report(run, results))
-        stats = stats.model_copy(update={"thin": thin_constructs(stats.constructs, rejected, thin_below)})
+    stats = stats.model_copy(update={"thin": thin_constructs(stats.constructs, rejected, thin_below)})
     typer.echo(stats.model_dump_json(indent=2) if as_json else "\n".join(_text(stats)))
     if stats.refused:
         raise typer.Exit(ExitCode.GATE_FAILED)
@@ -120,10 +119,8 @@ def _text(stats: PoolStats) -> Iterator[str]:
     yield from _listed("near-duplicates", likes)
     yield from _listed("refused", (f"{item.id}: {fault}" for item in stats.refused for fault in item.faults))
     if stats.thin:
-        yield from _listed(
-            "thin constructs",
-            (f"{line.node_type}: {line.rejected} rejected answers, {line.examples} examples" for line in stats.thin),
-        )
+        wrong = (f"{line.node_type}: {line.rejected} rejected answers, {line.examples} examples" for line in stats.thin)
+        yield from _listed("thin constructs", wrong)
 
 
 def _table(stats: PoolStats) -> Iterator[str]:
