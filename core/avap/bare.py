@@ -8,8 +8,9 @@ from typing import Final
 
 from core.avap import tree
 from core.avap.diagnostics import Mistake
-from core.avap.expressions import END, CallSite, end_token, read_expression
-from core.avap.tokens import Token, tokens_of_line
+from core.avap.expressions import read_expression
+from core.avap.frames import CallSite
+from core.avap.tokens import END, Token, end_token, tokens_of_line
 
 _CALL: Final = re.compile(r"\s*+(?:([^\W\d]\w*+)\s*+=\s*+(?!=))?([^\W\d]\w*+)\s*+\(")
 _PIECE: Final = re.compile(r"""[^"'`()\[\]{},]++|"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|`(?:[^`\\]|\\.)*+`|.""")

@@ -8,7 +8,7 @@ from typing import Final
 from core.avap import tokens as t
 from core.avap import tree
 from core.avap.diagnostics import Mistake, malformed, quoted
-from core.avap.expressions import refused
+from core.avap.refusals import refused
 from core.avap.tokens import Token
 from core.avap.vocabulary import KEYWORDS, Vocabulary
 

@@ -9,11 +9,12 @@ from core.avap import tokens as t
 from core.avap import tree
 from core.avap.blocks import Block, Header
 from core.avap.diagnostics import Mistake, malformed, misplaced, quoted
-from core.avap.expressions import END, end_token, read_arguments, read_expression, refused
+from core.avap.expressions import read_arguments, read_expression
+from core.avap.refusals import refused
 from core.avap.shapes import name_in
 from core.avap.statements import Rule, Statements
 from core.avap.texts import string_value
-from core.avap.tokens import Token, tokens_of_expression
+from core.avap.tokens import END, Token, end_token, tokens_of_expression
 
 OPERATORS: Final = frozenset({"=", "==", "!=", ">", "<", ">=", "<=", "in"})
 _SIGNS: Final = OPERATORS | {"===", "!==", "<>", "&&", "||", "!", "is", "not", "and", "or", "+", "-", "*", "/", "%"}

@@ -11,12 +11,13 @@ from core.avap import tokens as t
 from core.avap.bare import BareCall, read_bare_call
 from core.avap.blocks import Block, Blocks
 from core.avap.diagnostics import Fault, Mistake, at, malformed, misplaced, quoted
-from core.avap.expressions import END, CallSite, end_token, read_arguments, read_expression
+from core.avap.expressions import read_arguments, read_expression
+from core.avap.frames import CallSite
 from core.avap.hints import AUGMENTED, VALUE_ALONE, after_call, after_value, increment, value_alone
 from core.avap.lines import LogicalLine
 from core.avap.names import Names, Pending
 from core.avap.shapes import name_in, parameters_of, usage
-from core.avap.tokens import Token
+from core.avap.tokens import END, Token, end_token
 from core.avap.vocabulary import BUILTINS, KEYWORDS, Command, ParameterKind, Vocabulary
 from core.model.syntax import Category, Dialect
 

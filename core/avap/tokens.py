@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 NAME: Final = "name"
@@ -31,6 +31,8 @@ WORD_OPERATORS: Final = frozenset({"and", "or", "not", "in", "is", "if", "else",
 """Names that expressions are built with; as token kinds they stand for themselves."""
 
 _KIND_OF_WORD: Final = {**dict.fromkeys(CONSTANTS, CONSTANT), **{word: word for word in WORD_OPERATORS}}
+
+END: Final = "end of statement"
 
 
 class Token(NamedTuple):
@@ -61,16 +63,16 @@ _PIECES: Final = (
     (OPEN_TEMPLATE, r"`.*+"),
     (BAD_NUMBER, r"[0-9][\w.]*+|\.[0-9][\w.]*+"),
 )
+_TAGS: Final = ((PHP_TAG, r"<\?(?:php|=)?|\?>"),)
 _PROGRAM_ONLY: Final = (
     (COMMENT, r"//.*+|/\*.*?\*/"),
     (OPEN_COMMENT, r"/\*.*+"),
     (HASH, r"\#.*+"),
-    (PHP_TAG, r"<\?(?:php|=)?|\?>"),
     (BAD_CHARACTER, r"\$\{[^}]*+\}?"),
     ("", r"/"),
 )
 _EXPRESSION_ONLY: Final = ((GLOBAL, r"\$\{[^\W\d]\w*(?:\.[^\W\d]\w*)*\}"), ("", r"//|/"))
-_LAST: Final = ((BAD_CHARACTER, r"."),)
+_ANYTHING: Final = ((BAD_CHARACTER, r"."),)
 
 _Pieces = tuple[tuple[str, str], ...]
 
@@ -80,8 +82,14 @@ def _scanner(pieces: _Pieces) -> tuple[Callable[..., Iterator[re.Match[str]]], t
     return re.compile(pattern, re.DOTALL).finditer, ("", *(kind for kind, _ in pieces))
 
 
-_PROGRAM: Final = _scanner((_PIECES[0], _PROGRAM_ONLY[3], *_PIECES[1:], *_PROGRAM_ONLY, *_LAST))
-_EXPRESSION: Final = _scanner((*_EXPRESSION_ONLY, *_PIECES, *_LAST))
+_PROGRAM: Final = _scanner((*_TAGS, *_PIECES, *_PROGRAM_ONLY, *_ANYTHING))
+_EXPRESSION: Final = _scanner((*_EXPRESSION_ONLY, *_PIECES, *_ANYTHING))
+
+
+def end_token(tokens: Sequence[Token]) -> Token:
+    """The sentinel that must end every list of tokens from which expressions are read."""
+    last = tokens[-1]
+    return Token(END, "", last.line, last.end_column)
 
 
 def tokens_of_line(text: str, line: int, start: int = 0) -> list[Token]:
