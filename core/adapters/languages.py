@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -48,12 +49,25 @@ def vocabulary_ids(root: Path | None = None) -> tuple[str, ...]:
     return tuple(sorted(file.stem for file in (root or vocabulary_root()).glob("*.yaml")))
 
 
+@dataclass(frozen=True)
+class VocabularyFile:
+    """A vocabulary, and the content of its file: what another process needs to build the same one."""
+
+    vocabulary: Vocabulary
+    content: Mapping[str, Any]
+
+
 def load_vocabulary(id: str, root: Path | None = None) -> Vocabulary:  # noqa: A002  the word of the contract
     """Read the vocabulary `id` from the folder `root`, by default from `vocabulary_root()`.
 
     Raises ConfigError, naming the known ids, when there is none of that name, and naming the file and the line
     when it is not a vocabulary.
     """
+    return read_vocabulary(id, root).vocabulary
+
+
+def read_vocabulary(id: str, root: Path | None = None) -> VocabularyFile:  # noqa: A002  the word of the contract
+    """As `load_vocabulary`, with the content beside it."""
     folder = root or vocabulary_root()
     known = vocabulary_ids(folder)
     if id not in known:
@@ -63,7 +77,8 @@ def load_vocabulary(id: str, root: Path | None = None) -> Vocabulary:  # noqa: A
             remedy=f"use one of: {', '.join(known)}" if known else f"put vocabulary files into {folder}",
         )
     file = folder / f"{id}.yaml"
-    vocabulary = _vocabulary(file)
+    content = _mapping(file)
+    vocabulary = _vocabulary(content, file)
     if vocabulary.id != id:
         raise ConfigError(
             f"{file} declares the id {vocabulary.id!r}",
@@ -71,7 +86,7 @@ def load_vocabulary(id: str, root: Path | None = None) -> Vocabulary:  # noqa: A
             path="id",
             remedy=f"name the file {vocabulary.id}.yaml",
         )
-    return vocabulary
+    return VocabularyFile(vocabulary, content)
 
 
 def _roots() -> Iterator[Path]:
@@ -80,16 +95,14 @@ def _roots() -> Iterator[Path]:
     yield _CORE / "_configs"
 
 
-def _vocabulary(file: Path) -> Vocabulary:
+def _vocabulary(content: Mapping[str, Any], file: Path) -> Vocabulary:
     try:
-        return Vocabulary.from_mapping(_mapping(file))
+        return Vocabulary.from_mapping(content)
     except TypeError as error:
         raise ConfigError(
             f"{file} is not a vocabulary: {error}", file=str(file), remedy="use plain text keys"
         ) from error
     except ConfigError as error:
-        if error.file:
-            raise
         message = f"{file}: {error.path}: {error}"
         raise ConfigError(message, file=str(file), path=error.path, remedy=error.remedy) from error
 

@@ -41,7 +41,7 @@ async def embedded(
     """
     root = vocabularies or vocabulary_root()
     load_vocabulary(language.vocabulary, root)
-    arguments = ["--port", "0", "--lifeline", "--vocabulary-root", str(root)]
+    arguments = ["--port", "0", "--lifeline", "--workers", "0", "--vocabulary-root", str(root)]
     arguments += ["--vocabulary", language.vocabulary, "--dialect", language.dialect.value]
     async with contextlib.AsyncExitStack() as stack:
         try:

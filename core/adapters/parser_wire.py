@@ -13,6 +13,8 @@ MESSAGE_BYTES = 4 * 1024 * 1024
 """The longest request message that a server takes."""
 BATCH = 256
 """The most programs in one ParseBatch."""
+RETRY_AFTER = "grpc-retry-pushback-ms"
+"""Trailing metadata of a call refused for load: milliseconds until a place should be free. gRPC's own name for it."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

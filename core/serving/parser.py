@@ -1,132 +1,121 @@
-"""The parser service as a process: `python -m core.serving.parser --port 50051`.
-
-A synchronous server, since parsing is pure computation and the interpreter lock makes its threads take turns:
-they keep short programs from waiting behind long ones. Health and reflection are the standard gRPC services.
-"""
+"""The parser service as a process: `python -m core.serving.parser --port 50051`."""
 
 from __future__ import annotations
 
 import argparse
-import gc
+import os
 import signal
 import sys
-import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import grpc
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
+from pydantic import SecretStr, ValidationError
 
 from core.adapters.languages import vocabulary_root
-from core.adapters.parser_wire import MESSAGE_BYTES, SERVICE
-from core.adapters.proto.avap.parser.v1.parser_pb2_grpc import add_ParserServicer_to_server
-from core.errors import ConfigError
+from core.errors import AssayError, ConfigError
 from core.model.specs import LanguageSpec
 from core.model.syntax import Dialect
 from core.serving.lifeline import announce, when_parent_leaves
-from core.serving.parser_service import Languages, ParserService
+from core.serving.parser_judge import Languages
+from core.serving.parser_limits import Limits
+from core.serving.parser_server import Leaving, Listening, ServerSpec, Tls, serve
+from core.serving.parser_worker import tune_collector
+from core.serving.structured_log import LEVELS, configure
 
-THREADS = 8
-GRACE_S = 2.0
-"""How long calls in flight may go on after the order to stop."""
-
-_OPTIONS = (
-    ("grpc.max_receive_message_length", MESSAGE_BYTES),
-    ("grpc.max_send_message_length", -1),
-    # Two servers on one port would share its calls without a word; the second must fail instead.
-    ("grpc.so_reuseport", 0),
-)
-
-
-@dataclass(frozen=True)
-class Running:
-    """A server that answers on `port`."""
-
-    port: int
-    stop: Callable[[], None]
-    """Finish the calls in flight, for at most GRACE_S, refuse new ones, and return when the server is gone."""
-
-
-def start(languages: Languages, *, host: str, port: int) -> Running:
-    """Serve `languages` on `host:port` from threads; port 0 takes a free one.
-
-    Raises ConfigError when the address cannot be bound.
-    """
-    server = grpc.server(ThreadPoolExecutor(THREADS, thread_name_prefix="parse"), options=_OPTIONS)
-    add_ParserServicer_to_server(ParserService(languages), server)
-    healthy = health.HealthServicer()
-    health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
-    reflection.enable_server_reflection((SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
-    bound = _bind(server, host, port)
-    healthy.set(SERVICE, health_pb2.HealthCheckResponse.SERVING)
-    server.start()
-
-    def stop() -> None:
-        healthy.enter_graceful_shutdown()
-        server.stop(GRACE_S).wait()
-
-    return Running(bound, stop)
-
-
-def _bind(server: grpc.Server, host: str, port: int) -> int:
-    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-    try:
-        return server.add_insecure_port(address)
-    except RuntimeError as error:
-        raise ConfigError(
-            f"cannot listen on {address}: it is in use, or no address of this machine",
-            remedy="choose another --port (0 takes a free one), or stop what listens there",
-        ) from error
-
-
-def serve(
-    languages: Languages, *, host: str, port: int, ready: Callable[[int], None], leaving: threading.Event
-) -> None:
-    """Serve until `leaving` is set; `ready` is told the port once it answers. Raises as `start` does."""
-    running = start(languages, host=host, port=port)
-    ready(running.port)
-    leaving.wait()
-    running.stop()
-
-
-def set_by(*signals: signal.Signals) -> threading.Event:
-    """An event that any of `signals` sets from now on; for the main thread only."""
-    event = threading.Event()
-    for each in signals:
-        signal.signal(each, lambda *_: event.set())
-    return event
+TOKEN_VARIABLE = "AVAP_PARSER_TOKEN"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until SIGTERM or SIGINT, or, with `--lifeline`, until SIGTERM or the end of stdin; the exit code."""
     options = _options(arguments)
-    # Trees are large and hold no cycles: at the usual thresholds half of a long parse goes into looking for some.
-    gc.set_threshold(100_000, 50, 100)
-    leaving = set_by(signal.SIGTERM, signal.SIGINT)
+    configure(options.log_level)
+    tune_collector()
+    leaving = Leaving()
+    leave_on(leaving, signal.SIGTERM, signal.SIGINT)
     if options.lifeline:
         # Ctrl-C reaches the whole process group; a child serves its parent to the end.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        when_parent_leaves(leaving.set)
+        when_parent_leaves(leaving.give)
     try:
         default = LanguageSpec(vocabulary=options.vocabulary, dialect=options.dialect)
         languages = Languages.read(options.vocabulary_root or vocabulary_root(), default)
-        serve(languages, host=options.host, port=options.port, ready=announce, leaving=leaving)
-    except ConfigError as error:
+        serve(languages, _spec(options), ready=announced, leaving=leaving)
+    except AssayError as error:
         print(f"parser: {error}\n  {error.remedy}".rstrip(), file=sys.stderr)
         return error.exit_code
     return 0
 
 
+def announced(listening: Listening) -> None:
+    """Tell whoever started this process where it answers."""
+    announce(listening.port)
+
+
+def leave_on(leaving: Leaving, *signals: signal.Signals) -> None:
+    """Have any of `signals` give the order; for the main thread only."""
+    for each in signals:
+        signal.signal(each, lambda *_: leaving.give())
+
+
+def token(file: Path | None, environment: Mapping[str, str]) -> SecretStr | None:
+    """What callers must present: the content of `file`, else of the environment's AVAP_PARSER_TOKEN; None for nothing.
+
+    Never an argument of a command, which every user of the machine can read. Raises ConfigError.
+    """
+    try:
+        text = environment.get(TOKEN_VARIABLE, "") if file is None else file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"the token file {file} cannot be read: {error}", file=str(file)) from error
+    if file is not None and not text.strip():
+        raise ConfigError(f"the token file {file} is empty", file=str(file), remedy="write the token into it")
+    return SecretStr(text.strip()) if text.strip() else None
+
+
+def _spec(options: argparse.Namespace) -> ServerSpec:
+    try:
+        return ServerSpec(
+            host=options.host,
+            port=options.port,
+            limits=Limits(
+                workers=options.workers, calls=options.calls, seconds=options.seconds, memory_mb=options.memory_mb
+            ),
+            tls=tls(options.tls_cert, options.tls_key, options.client_ca),
+            # The only client of a child is its parent.
+            token=None if options.lifeline else token(options.token_file, os.environ),
+            metrics_port=options.metrics_port,
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ConfigError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", remedy="see --help") from error
+
+
+def tls(cert: Path | None, key: Path | None, client_ca: Path | None) -> Tls | None:
+    """The security that the three options describe. Raises ConfigError when one of them is missing."""
+    if cert is None and key is None and client_ca is None:
+        return None
+    if cert is None or key is None:
+        raise ConfigError("TLS needs --tls-cert and --tls-key", remedy="give both, as PEM files")
+    return Tls(cert=cert, key=key, client_ca=client_ca)
+
+
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    limits = Limits()
     parser = argparse.ArgumentParser(prog="python -m core.serving.parser", description="The AVAP parser over gRPC.")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     parser.add_argument("--port", type=int, default=50051, help="0 takes a free one (default: %(default)s)")
     parser.add_argument("--vocabulary-root", type=Path, default=None, help="folder of vocabulary files")
     parser.add_argument("--vocabulary", default=LanguageSpec().vocabulary, help="default for requests that name none")
     parser.add_argument("--dialect", type=Dialect, default=Dialect.STRICT, choices=list(Dialect), help="likewise")
+    parser.add_argument("--workers", type=int, default=limits.workers, help="processes that judge; 0: none, in-process")
+    parser.add_argument("--calls", type=int, default=limits.calls, help="calls admitted at once (%(default)s)")
+    parser.add_argument("--seconds", type=float, default=limits.seconds, help="for one request (%(default)s)")
+    parser.add_argument("--memory-mb", type=int, default=limits.memory_mb, help="MiB of a worker (%(default)s)")
+    parser.add_argument("--tls-cert", type=Path, default=None, help="PEM chain of this server")
+    parser.add_argument("--tls-key", type=Path, default=None, help="PEM key of this server")
+    parser.add_argument("--client-ca", type=Path, default=None, help="PEM authorities that clients must come from")
+    parser.add_argument("--token-file", type=Path, default=None, help=f"token of callers; else ${TOKEN_VARIABLE}")
+    parser.add_argument("--metrics-port", type=int, default=None, help="Prometheus text; 0 takes a free port")
+    parser.add_argument("--log-level", default="warning", choices=LEVELS, help="of JSON lines on stderr")
     parser.add_argument("--lifeline", action="store_true", help="leave when stdin closes, as a child process should")
     return parser.parse_args(arguments)
 

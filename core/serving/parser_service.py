@@ -1,94 +1,179 @@
-"""What the parser service answers: requests judged by core.avap, refusals by gRPC status code."""
+"""The gRPC face of the parser service: who may call, how many at once, and the status of what cannot be answered.
+
+Requests pass through as bytes; only the judge, wherever it runs, reads them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+import asyncio
+import hmac
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import NoReturn, Protocol
 
 import grpc
+import grpc.aio
+from google.protobuf.message import DecodeError
 
-from core.adapters.languages import load_vocabulary, vocabulary_ids
-from core.adapters.parser_wire import BATCH, to_info, to_response
+from core.adapters.parser_wire import BATCH, RETRY_AFTER, SERVICE, to_info
 from core.adapters.proto.avap.parser.v1 import parser_pb2 as wire
-from core.adapters.proto.avap.parser.v1.parser_pb2_grpc import ParserServicer
-from core.avap import MAX_BLOCKS, MAX_BYTES, PARSER_VERSION, TRACE_TEMPLATES_SHA256, Vocabulary, check
-from core.model.specs import LanguageSpec
-from core.model.syntax import Dialect, ParserInfo
+from core.ports import Clock
+from core.serving.parser_judge import Judge, Languages, Method, Reply, Status
+from core.serving.parser_telemetry import Meter
+from core.serving.parser_worker import answer
+
+_CODES = {code.value[0]: code for code in grpc.StatusCode}
+_SHORT = 4096
+"""Bytes that are judged in less time than handing them to a thread is worth holding everybody up for."""
+_THREADS = 2
+_LEAST_WAIT_MS, _MOST_WAIT_MS = 10, 2000
+_WEIGHT = 0.1
+"""Of the newest call in the moving mean of durations."""
+
+Context = grpc.aio.ServicerContext[bytes, bytes]
 
 
-class Context(Protocol):
-    """The part of a call's context that is used: ending the call with a status."""
+class Backend(Protocol):
+    """Where requests are judged."""
 
-    def abort(self, code: grpc.StatusCode, details: str) -> NoReturn:
-        """Answer with `code` and raise."""
+    async def answer(self, method: Method, request: bytes) -> Reply:
+        """The reply to one request."""
 
 
-@dataclass(frozen=True)
-class Languages:
-    """The vocabularies on offer, by id, and what a request that names none gets."""
+class Inline:
+    """Judges in this process: short programs at once, the others in threads, so that they do not hold up the short."""
 
-    vocabularies: Mapping[str, Vocabulary]
-    default: LanguageSpec
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="judge")
 
-    @classmethod
-    def read(cls, root: Path, default: LanguageSpec) -> Languages:
-        """All the vocabularies in the folder `root`. Raises ConfigError when one is broken or the default is absent."""
-        load_vocabulary(default.vocabulary, root)
-        return cls({each: load_vocabulary(each, root) for each in vocabulary_ids(root)}, default)
+    async def answer(self, method: Method, request: bytes) -> Reply:
+        """The reply to one request."""
+        if method is Method.PARSE and len(request) <= _SHORT:
+            return answer(self._judge, method, request)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, answer, self._judge, method, request)
 
-    @property
-    def info(self) -> ParserInfo:
-        """What a parser of these languages is."""
-        return ParserInfo(
-            version=PARSER_VERSION,
-            vocabularies=tuple(vocabulary.info() for vocabulary in self.vocabularies.values()),
-            dialects=tuple(Dialect),
-            trace_templates_sha256=TRACE_TEMPLATES_SHA256,
-            max_bytes=MAX_BYTES,
-            max_depth=MAX_BLOCKS,
+
+class Refusal(Exception):
+    """The end of a call that has no reply."""
+
+    def __init__(self, code: grpc.StatusCode, details: str, *, retry_ms: int | None = None) -> None:
+        super().__init__(details)
+        self.code = code
+        self.metadata = () if retry_ms is None else ((RETRY_AFTER, str(retry_ms)),)
+
+
+class Gate:
+    """How many requests are in hand; whoever is turned away is told when a place should be free."""
+
+    def __init__(self, places: int, clock: Clock) -> None:
+        self.taken = 0
+        self._places = places
+        self._clock = clock
+        self._mean_s = 0.0
+
+    @contextmanager
+    def admitted(self, requests: int) -> Iterator[None]:
+        """Room for `requests` while the context is open. Raises Refusal; a batch wider than the gate passes alone."""
+        if self.taken and self.taken + requests > self._places:
+            raise Refusal(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many calls at once", retry_ms=self._wait_ms())
+        self.taken += requests
+        started = self._clock.monotonic()
+        try:
+            yield
+        finally:
+            self.taken -= requests
+            self._mean_s += _WEIGHT * (self._clock.monotonic() - started - self._mean_s)
+
+    def _wait_ms(self) -> int:
+        """By when the calls of now are through: as long as a call takes these days."""
+        return min(max(round(self._mean_s * 1000), _LEAST_WAIT_MS), _MOST_WAIT_MS)
+
+
+class ParserService:
+    """The methods of avap.parser.v1.Parser over a backend."""
+
+    def __init__(
+        self, languages: Languages, backend: Backend, gate: Gate, *, token: str | None, meter: Meter, clock: Clock
+    ) -> None:
+        self._info_reply = to_info(languages.info, languages.setup.default).SerializeToString()
+        self._backend = backend
+        self._gate = gate
+        self._expected = None if token is None else f"Bearer {token}".encode()
+        self._meter = meter
+        self._clock = clock
+        meter.observe("parser_in_hand", "Requests admitted and not yet answered.", lambda: gate.taken)
+
+    def handlers(self) -> grpc.GenericRpcHandler[bytes, bytes]:
+        """What a server is given."""
+        methods = {"Parse": self._parse, "ParseBatch": self._parse_batch, "Execute": self._execute, "Info": self._info}
+        return grpc.method_handlers_generic_handler(
+            SERVICE, {name: grpc.unary_unary_rpc_method_handler(self._guarded(name, methods[name])) for name in methods}
         )
 
+    def _guarded(
+        self, name: str, work: Callable[[bytes], Awaitable[bytes]]
+    ) -> Callable[[bytes, Context], Awaitable[bytes]]:
+        """`work` for callers who may, its refusals as statuses, its end counted."""
 
-class ParserService(ParserServicer):
-    """The three methods of avap.parser.v1.Parser; holds no state between calls."""
+        async def handler(request: bytes, context: Context) -> bytes:
+            started = self._clock.monotonic()
+            code = grpc.StatusCode.CANCELLED
+            try:
+                self._authenticate(context)
+                reply = await work(request)
+                code = grpc.StatusCode.OK
+            except Refusal as refusal:
+                code = refusal.code
+                await context.abort(code, str(refusal), refusal.metadata)
+            finally:
+                self._meter.finished(name, code.name, self._clock.monotonic() - started)
+            return reply
 
-    def __init__(self, languages: Languages) -> None:
-        self._languages = languages
-        self._info = to_info(languages.info, languages.default)
+        return handler
 
-    def Parse(self, request: wire.ParseRequest, context: Context) -> wire.ParseResponse:  # noqa: N802  named by the proto
-        """Judge one program."""
-        vocabulary, dialect = self._language(request, context)
-        return to_response(check(request.code, vocabulary, dialect), vocabulary.sha256)
+    def _authenticate(self, context: Context) -> None:
+        if self._expected is None:
+            return
+        given = [value for key, value in context.invocation_metadata() or () if key == "authorization"]
+        presented = given[0].encode() if given and isinstance(given[0], str) else b""
+        if not hmac.compare_digest(presented, self._expected):
+            raise Refusal(grpc.StatusCode.UNAUTHENTICATED, "a token is needed, and this is not it")
 
-    def ParseBatch(self, request: wire.ParseBatchRequest, context: Context) -> wire.ParseBatchResponse:  # noqa: N802
-        """Judge several programs, in order."""
-        if len(request.requests) > BATCH:
-            context.abort(
-                grpc.StatusCode.INVALID_ARGUMENT, f"{len(request.requests)} programs in one batch; at most {BATCH}"
-            )
-        for each in request.requests:
-            self._language(each, context)
-        return wire.ParseBatchResponse(results=[self.Parse(each, context) for each in request.requests])
+    async def _parse(self, request: bytes) -> bytes:
+        with self._gate.admitted(1):
+            return _body(await self._backend.answer(Method.PARSE, request))
 
-    def Info(self, request: wire.InfoRequest, context: Context) -> wire.InfoResponse:  # noqa: ARG002, N802
-        """What this parser is."""
-        return self._info
+    async def _execute(self, request: bytes) -> bytes:
+        with self._gate.admitted(1):
+            return _body(await self._backend.answer(Method.EXECUTE, request))
 
-    def _language(self, request: wire.ParseRequest, context: Context) -> tuple[Vocabulary, Dialect]:
-        id = request.vocabulary or self._languages.default.vocabulary  # noqa: A001  the word of the proto
-        vocabulary = self._languages.vocabularies.get(id)
-        if vocabulary is None:
-            _refuse(context, "vocabulary", id, self._languages.vocabularies)
-        try:
-            return vocabulary, Dialect(request.dialect or self._languages.default.dialect)
-        except ValueError:
-            _refuse(context, "dialect", request.dialect, [dialect.value for dialect in Dialect])
+    async def _parse_batch(self, request: bytes) -> bytes:
+        parts = [each.SerializeToString() for each in _batch(request)]
+        if len(parts) > BATCH:
+            _refuse(grpc.StatusCode.INVALID_ARGUMENT, f"{len(parts)} programs in one batch; at most {BATCH}")
+        with self._gate.admitted(len(parts)):
+            replies = await asyncio.gather(*(self._backend.answer(Method.PARSE, part) for part in parts))
+        results = [wire.ParseResponse.FromString(_body(reply)) for reply in replies]
+        return wire.ParseBatchResponse(results=results).SerializeToString()
+
+    async def _info(self, request: bytes) -> bytes:  # noqa: ARG002  the request has no fields
+        return self._info_reply
 
 
-def _refuse(context: Context, what: str, wanted: str, offered: Iterable[str]) -> NoReturn:
-    context.abort(
-        grpc.StatusCode.INVALID_ARGUMENT, f"unknown {what} {wanted!r}; this parser has {', '.join(sorted(offered))}"
-    )
+def _body(reply: Reply) -> bytes:
+    if reply.status is not Status.OK:
+        raise Refusal(_CODES[reply.status], reply.body.decode())
+    return reply.body
+
+
+def _batch(request: bytes) -> Sequence[wire.ParseRequest]:
+    try:
+        return wire.ParseBatchRequest.FromString(request).requests
+    except DecodeError:
+        _refuse(grpc.StatusCode.INVALID_ARGUMENT, "the request is no message of this service")
+
+
+def _refuse(code: grpc.StatusCode, details: str) -> NoReturn:
+    raise Refusal(code, details)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from core.errors import ConfigError
 from core.model.specs import LanguageSpec
 from core.model.syntax import Dialect, ParserInfo
+
+if TYPE_CHECKING:
+    from core.serving.parser_server import Listening
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -26,34 +31,62 @@ def _parser() -> None:
 
 
 @app.command()
-def serve(
+def serve(  # noqa: PLR0913, PLR0917  each argument is an option of the command
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all of this machine's.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")] = 50051,
     vocabulary: Annotated[
         str, typer.Option(metavar="ID", help="Used for requests that name no vocabulary.")
     ] = _LANGUAGE.vocabulary,
     dialect: Annotated[Dialect, typer.Option(help="Used for requests that name no dialect.")] = _LANGUAGE.dialect,
+    workers: Annotated[int, typer.Option(min=0, help="Processes that judge; 0 judges in the server itself.")] = 2,
+    calls: Annotated[int, typer.Option(min=1, help="Calls admitted at once; the others are told to come back.")] = 256,
+    seconds: Annotated[float, typer.Option(min=0.01, help="For one request; its worker is killed after.")] = 5.0,
+    memory: Annotated[int, typer.Option(min=128, metavar="MIB", help="Memory of a worker.")] = 512,
+    tls_cert: Annotated[Path | None, typer.Option(metavar="PEM", help="Certificate chain: serve TLS.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(metavar="PEM", help="Its key.")] = None,
+    client_ca: Annotated[Path | None, typer.Option(metavar="PEM", help="Let in only clients of these (mTLS).")] = None,
+    token_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Token that callers must present; else $AVAP_PARSER_TOKEN.")
+    ] = None,
+    metrics_port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Show Prometheus metrics here; 0 takes a free port.")
+    ] = None,
+    log_level: Annotated[
+        str, typer.Option(help="debug, info, warning or error; JSON lines on stderr, never with anybody's code.")
+    ] = "info",
 ) -> None:
     """Serve the parser until Ctrl-C or SIGTERM; calls in flight are finished first.
 
     Offers avap.parser.v1.Parser with all vocabularies of the configs
     folder, and the standard gRPC services for health and reflection.
     When its output is not a terminal it prints one JSON line with its port.
+    Operations, limits and security: docs/parser-service.md.
 
     Example: assay parser serve --port 50051
     and then: assay run CONFIG --set runtime.parser_url=localhost:50051
     """
     with _needs_grpc():
-        from core.serving import parser as server
-        from core.serving.parser_service import Languages
+        from core.serving import parser as service
+        from core.serving import parser_server as server
+        from core.serving.parser_judge import Languages
+        from core.serving.parser_limits import Limits
     from core.adapters.languages import vocabulary_root
-    from core.serving.lifeline import announce
+    from core.serving.structured_log import configure
 
-    leaving = server.set_by(signal.SIGINT, signal.SIGTERM)
+    configure(log_level)
+    leaving = server.Leaving()
+    service.leave_on(leaving, signal.SIGINT, signal.SIGTERM)
+    spec = server.ServerSpec(
+        host=host,
+        port=port,
+        limits=Limits(workers=workers, calls=calls, seconds=seconds, memory_mb=memory),
+        tls=service.tls(tls_cert, tls_key, client_ca),
+        token=service.token(token_file, os.environ),
+        metrics_port=metrics_port,
+    )
     languages = Languages.read(vocabulary_root(), LanguageSpec(vocabulary=vocabulary, dialect=dialect))
     banner = _Banner(host, languages.info)
-    ready = banner.ready if sys.stdout.isatty() else announce
-    server.serve(languages, host=host, port=port, ready=ready, leaving=leaving)
+    server.serve(languages, spec, ready=banner.ready if sys.stdout.isatty() else service.announced, leaving=leaving)
 
 
 @app.command()
@@ -83,9 +116,9 @@ class _Banner:
         self._host = host
         self._what = what
 
-    def ready(self, port: int) -> None:
-        """Say that `port` answers."""
-        typer.echo(f"AVAP parser on {self._host}:{port}  (Ctrl-C stops it)\n\n{_described(self._what)}")
+    def ready(self, listening: Listening) -> None:
+        """Say where it answers."""
+        typer.echo(f"AVAP parser on {self._host}:{listening.port}  (Ctrl-C stops it)\n\n{_described(self._what)}")
 
 
 @contextmanager

@@ -14,8 +14,9 @@ from core.avap import check
 from core.model.specs import LanguageSpec
 from core.model.syntax import Category, Dialect, Validity
 from core.ports import Parser
-from core.serving.parser import start
-from core.serving.parser_service import Languages
+from core.serving.parser_judge import Languages
+from core.serving.parser_limits import Limits
+from core.serving.parser_server import ServerSpec, serving
 
 Opener = Callable[[LanguageSpec], AbstractAsyncContextManager[Parser]]
 
@@ -24,15 +25,25 @@ DEADLINE_S = 10.0
 
 
 @contextlib.asynccontextmanager
-async def connected(language: LanguageSpec) -> AsyncIterator[Parser]:
+async def served(language: LanguageSpec, workers: int) -> AsyncIterator[Parser]:
     """Over loopback, to a server in this process whose default language is another one."""
     other = LanguageSpec(vocabulary="definitions-2026.03", dialect=Dialect.LENIENT)
-    server = start(Languages.read(vocabulary_root(), other), host="127.0.0.1", port=0)
-    try:
-        async with connect(f"127.0.0.1:{server.port}", language=language, deadline_s=DEADLINE_S) as parser:
-            yield parser
-    finally:
-        server.stop()
+    languages = Languages.read(vocabulary_root(), other)
+    async with (
+        serving(languages, ServerSpec(port=0, limits=Limits(workers=workers))) as server,
+        connect(f"127.0.0.1:{server.port}", language=language, deadline_s=DEADLINE_S) as parser,
+    ):
+        yield parser
+
+
+def connected(language: LanguageSpec) -> AbstractAsyncContextManager[Parser]:
+    """To a server that judges by itself."""
+    return served(language, 0)
+
+
+def worked(language: LanguageSpec) -> AbstractAsyncContextManager[Parser]:
+    """To a server that has worker processes judge."""
+    return served(language, 1)
 
 
 def child(language: LanguageSpec) -> AbstractAsyncContextManager[Parser]:
@@ -40,7 +51,7 @@ def child(language: LanguageSpec) -> AbstractAsyncContextManager[Parser]:
     return embedded(language=language, deadline_s=DEADLINE_S)
 
 
-OPENERS: dict[str, Opener] = {"connected": connected, "embedded": child}
+OPENERS: dict[str, Opener] = {"connected": connected, "workers": worked, "embedded": child}
 
 
 @pytest.fixture(params=list(OPENERS))

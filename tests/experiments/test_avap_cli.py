@@ -13,8 +13,9 @@ from typer.testing import CliRunner
 from core.avap import PARSER_VERSION
 from core.errors import ConfigError, ParserUnavailable
 from core.model.specs import LanguageSpec
-from core.serving.parser import start
-from core.serving.parser_service import Languages
+from core.serving.parser_judge import Languages
+from core.serving.parser_limits import Limits
+from core.serving.parser_server import ServerSpec, start
 from experiments.commands.avap import app as avap
 from experiments.commands.parser import app as parser
 
@@ -161,7 +162,7 @@ def test_checking_needs_only_the_base_install(good: Path) -> None:
 
 def test_parser_info_describes_a_running_parser(configs: Path) -> None:
     languages = Languages.read(configs / "languages/avap", LanguageSpec())
-    server = start(languages, host="127.0.0.1", port=0)
+    server = start(languages, ServerSpec(port=0, limits=Limits(workers=0)))
     try:
         said = RUN.invoke(parser, ["info", f"127.0.0.1:{server.port}"]).stdout
         as_json = RUN.invoke(parser, ["info", "--json", f"127.0.0.1:{server.port}"]).stdout
@@ -186,7 +187,8 @@ def test_serve_says_its_port_and_ends_on_ctrl_c() -> None:
         assert RUN.invoke(parser, ["info", f"127.0.0.1:{port}"]).exit_code == 0
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 0
-        assert (process.stdout.read(), process.stderr.read()) == (b"", b"")
+        assert process.stdout.read() == b""
+        assert [json.loads(line)["event"] for line in process.stderr] == ["serving", "draining"]
 
 
 def test_serve_without_the_extra_says_how_to_get_it() -> None:

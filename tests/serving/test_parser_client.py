@@ -1,6 +1,7 @@
 """The parser client against servers that fail, hang, die and change."""
 
 import asyncio
+import contextlib
 import signal
 import socket
 from collections.abc import Iterator
@@ -23,8 +24,10 @@ from core.errors import ConfigError, ExitCode, ParserRefused, ParserUnavailable
 from core.model.specs import LanguageSpec
 from core.model.syntax import Dialect, ParseResult, Validity
 from core.ports import Parser
-from core.serving.parser import start
-from core.serving.parser_service import Languages
+from core.serving import parser_server
+from core.serving.parser_judge import Languages
+from core.serving.parser_limits import Limits
+from core.serving.parser_server import ServerSpec
 
 LANGUAGE = LanguageSpec()
 GOOD = "addVar(x, 1)"
@@ -209,15 +212,16 @@ async def test_a_parser_that_hangs_costs_one_deadline_and_is_used_again_when_it_
 
 async def test_a_parser_that_comes_back_is_found_again() -> None:
     languages = Languages.read(vocabulary_root(), LANGUAGE)
-    server = start(languages, host="127.0.0.1", port=0)
-    async with connect(f"127.0.0.1:{server.port}", language=LANGUAGE, deadline_s=DEADLINE_S) as parser:
-        await parser.parse(GOOD)
-        server.stop()
+    limits = Limits(workers=0)
+    async with contextlib.AsyncExitStack() as stack:
+        async with parser_server.serving(languages, ServerSpec(port=0, limits=limits)) as first:
+            target = f"127.0.0.1:{first.port}"
+            parser = await stack.enter_async_context(connect(target, language=LANGUAGE, deadline_s=DEADLINE_S))
+            await parser.parse(GOOD)
         with pytest.raises(ParserUnavailable):
             await parser.parse(GOOD)
-        server = start(languages, host="127.0.0.1", port=server.port)
-        assert (await until_it_answers(parser)).verdict is Validity.VALID
-    server.stop()
+        async with parser_server.serving(languages, ServerSpec(port=first.port, limits=limits)):
+            assert (await until_it_answers(parser)).verdict is Validity.VALID
 
 
 async def test_leaving_ends_the_child_also_after_an_error() -> None:

@@ -23,8 +23,9 @@ from core.adapters.proto.avap.parser.v1.parser_pb2_grpc import ParserStub
 from core.avap import PARSER_VERSION, TRACE_TEMPLATES_SHA256
 from core.errors import ConfigError
 from core.model.specs import LanguageSpec
-from core.serving.parser import start
-from core.serving.parser_service import Languages
+from core.serving.parser_judge import Languages
+from core.serving.parser_limits import Limits
+from core.serving.parser_server import ServerSpec, start
 
 GOOD = "addVar(x, 1)"
 BAD = "getSHA256(password, digest)"
@@ -37,9 +38,12 @@ def languages() -> Languages:
     return Languages.read(vocabulary_root(), LanguageSpec())
 
 
-@pytest.fixture(scope="module")
-def channel(languages: Languages) -> Iterator[grpc.Channel]:
-    server = start(languages, host="127.0.0.1", port=0)
+IN_PROCESS = Limits(workers=0)
+
+
+@pytest.fixture(scope="module", params=[0, 2], ids=["inline", "workers"])
+def channel(languages: Languages, request: pytest.FixtureRequest) -> Iterator[grpc.Channel]:
+    server = start(languages, ServerSpec(port=0, limits=Limits(workers=request.param)))
     with grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel:
         yield channel
     server.stop()
@@ -101,7 +105,7 @@ def test_a_message_over_the_limit_is_refused_and_code_over_its_own_is_judged(par
     assert (reply.verdict, reply.category) == ("INVALID", "syntax_error")
 
 
-def test_nesting_to_the_limit_is_no_matter_for_a_server_thread(parser: ParserStub) -> None:
+def test_nesting_to_the_limit_is_no_matter_for_a_server(parser: ParserStub) -> None:
     assert parser.Parse(wire.ParseRequest(code=f"x = {'[' * 200}{']' * 200}")).verdict == "VALID"
     assert parser.Parse(wire.ParseRequest(code=f"x = {'(' * 100_000}")).verdict == "INVALID"
 
@@ -151,10 +155,10 @@ def test_reflection_lists_the_services(channel: grpc.Channel) -> None:
 
 
 def test_a_port_in_use_is_a_clear_error(languages: Languages) -> None:
-    first = start(languages, host="127.0.0.1", port=0)
+    first = start(languages, ServerSpec(port=0, limits=IN_PROCESS))
     try:
         with pytest.raises(ConfigError, match=f"127.0.0.1:{first.port}.*in use"):
-            start(languages, host="127.0.0.1", port=first.port)
+            start(languages, ServerSpec(port=first.port, limits=IN_PROCESS))
     finally:
         first.stop()
 

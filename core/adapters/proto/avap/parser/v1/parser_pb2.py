@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n/core/adapters/proto/avap/parser/v1/parser.proto\x12\x0e\x61vap.parser.v1\"A\n\x0cParseRequest\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x12\n\nvocabulary\x18\x02 \x01(\t\x12\x0f\n\x07\x64ialect\x18\x03 \x01(\t\"\xd0\x02\n\rParseResponse\x12\x0f\n\x07verdict\x18\x01 \x01(\t\x12\x15\n\x08\x63\x61tegory\x18\x02 \x01(\tH\x00\x88\x01\x01\x12/\n\x0b\x64iagnostics\x18\x03 \x03(\x0b\x32\x1a.avap.parser.v1.Diagnostic\x12\r\n\x05trace\x18\x04 \x03(\t\x12@\n\nnode_types\x18\x05 \x03(\x0b\x32,.avap.parser.v1.ParseResponse.NodeTypesEntry\x12\x12\n\nvocabulary\x18\x06 \x01(\t\x12\x0f\n\x07\x64ialect\x18\x07 \x01(\t\x12\x16\n\x0eparser_version\x18\x08 \x01(\t\x12\x19\n\x11vocabulary_sha256\x18\t \x01(\t\x1a\x30\n\x0eNodeTypesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\r:\x02\x38\x01\x42\x0b\n\t_category\"\x83\x01\n\nDiagnostic\x12\x0c\n\x04line\x18\x01 \x01(\r\x12\x0e\n\x06\x63olumn\x18\x02 \x01(\r\x12\x10\n\x08\x63\x61tegory\x18\x03 \x01(\t\x12\x0f\n\x07message\x18\x04 \x01(\t\x12\x0c\n\x04text\x18\x05 \x01(\t\x12\x17\n\nsuggestion\x18\x06 \x01(\tH\x00\x88\x01\x01\x42\r\n\x0b_suggestion\"C\n\x11ParseBatchRequest\x12.\n\x08requests\x18\x01 \x03(\x0b\x32\x1c.avap.parser.v1.ParseRequest\"D\n\x12ParseBatchResponse\x12.\n\x07results\x18\x01 \x03(\x0b\x32\x1d.avap.parser.v1.ParseResponse\"\r\n\x0bInfoRequest\"\xe7\x01\n\x0cInfoResponse\x12\x16\n\x0eparser_version\x18\x01 \x01(\t\x12\x30\n\x0cvocabularies\x18\x02 \x03(\x0b\x32\x1a.avap.parser.v1.Vocabulary\x12\x10\n\x08\x64ialects\x18\x03 \x03(\t\x12&\n\x06limits\x18\x04 \x01(\x0b\x32\x16.avap.parser.v1.Limits\x12\x1e\n\x16trace_templates_sha256\x18\x05 \x01(\t\x12\x1a\n\x12\x64\x65\x66\x61ult_vocabulary\x18\x06 \x01(\t\x12\x17\n\x0f\x64\x65\x66\x61ult_dialect\x18\x07 \x01(\t\"N\n\nVocabulary\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0e\n\x06sha256\x18\x02 \x01(\t\x12\x10\n\x08\x63ommands\x18\x03 \x01(\r\x12\x12\n\nnode_types\x18\x04 \x01(\r\"Q\n\x06Limits\x12\x12\n\ncode_bytes\x18\x01 \x01(\r\x12\r\n\x05\x64\x65pth\x18\x02 \x01(\r\x12\x15\n\rmessage_bytes\x18\x03 \x01(\r\x12\r\n\x05\x62\x61tch\x18\x04 \x01(\r2\xe6\x01\n\x06Parser\x12\x44\n\x05Parse\x12\x1c.avap.parser.v1.ParseRequest\x1a\x1d.avap.parser.v1.ParseResponse\x12S\n\nParseBatch\x12!.avap.parser.v1.ParseBatchRequest\x1a\".avap.parser.v1.ParseBatchResponse\x12\x41\n\x04Info\x12\x1b.avap.parser.v1.InfoRequest\x1a\x1c.avap.parser.v1.InfoResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n/core/adapters/proto/avap/parser/v1/parser.proto\x12\x0e\x61vap.parser.v1\"A\n\x0cParseRequest\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x12\n\nvocabulary\x18\x02 \x01(\t\x12\x0f\n\x07\x64ialect\x18\x03 \x01(\t\"\xd0\x02\n\rParseResponse\x12\x0f\n\x07verdict\x18\x01 \x01(\t\x12\x15\n\x08\x63\x61tegory\x18\x02 \x01(\tH\x00\x88\x01\x01\x12/\n\x0b\x64iagnostics\x18\x03 \x03(\x0b\x32\x1a.avap.parser.v1.Diagnostic\x12\r\n\x05trace\x18\x04 \x03(\t\x12@\n\nnode_types\x18\x05 \x03(\x0b\x32,.avap.parser.v1.ParseResponse.NodeTypesEntry\x12\x12\n\nvocabulary\x18\x06 \x01(\t\x12\x0f\n\x07\x64ialect\x18\x07 \x01(\t\x12\x16\n\x0eparser_version\x18\x08 \x01(\t\x12\x19\n\x11vocabulary_sha256\x18\t \x01(\t\x1a\x30\n\x0eNodeTypesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\r:\x02\x38\x01\x42\x0b\n\t_category\"\x83\x01\n\nDiagnostic\x12\x0c\n\x04line\x18\x01 \x01(\r\x12\x0e\n\x06\x63olumn\x18\x02 \x01(\r\x12\x10\n\x08\x63\x61tegory\x18\x03 \x01(\t\x12\x0f\n\x07message\x18\x04 \x01(\t\x12\x0c\n\x04text\x18\x05 \x01(\t\x12\x17\n\nsuggestion\x18\x06 \x01(\tH\x00\x88\x01\x01\x42\r\n\x0b_suggestion\"C\n\x11ParseBatchRequest\x12.\n\x08requests\x18\x01 \x03(\x0b\x32\x1c.avap.parser.v1.ParseRequest\"D\n\x12ParseBatchResponse\x12.\n\x07results\x18\x01 \x03(\x0b\x32\x1d.avap.parser.v1.ParseResponse\"\x82\x01\n\x0e\x45xecuteRequest\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x12\n\nvocabulary\x18\x02 \x01(\t\x12\x0f\n\x07\x64ialect\x18\x03 \x01(\t\x12\x0e\n\x06inputs\x18\x04 \x01(\t\x12-\n\x06limits\x18\x05 \x01(\x0b\x32\x1d.avap.parser.v1.ExecuteLimits\"\\\n\rExecuteLimits\x12\r\n\x05steps\x18\x01 \x01(\x04\x12\r\n\x05\x64\x65pth\x18\x02 \x01(\r\x12\x0e\n\x06memory\x18\x03 \x01(\x04\x12\x0e\n\x06output\x18\x04 \x01(\x04\x12\r\n\x05trace\x18\x05 \x01(\r\"m\n\x0f\x45xecuteResponse\x12,\n\x05parse\x18\x01 \x01(\x0b\x32\x1d.avap.parser.v1.ParseResponse\x12,\n\texecution\x18\x02 \x01(\x0b\x32\x19.avap.parser.v1.Execution\"\xbb\x01\n\tExecution\x12\x11\n\tvariables\x18\x01 \x01(\t\x12\x0f\n\x07results\x18\x02 \x01(\t\x12\x0e\n\x06status\x18\x03 \x01(\r\x12+\n\x05\x65rror\x18\x04 \x01(\x0b\x32\x1c.avap.parser.v1.ExecuteError\x12\r\n\x05limit\x18\x05 \x01(\t\x12\x16\n\x0e\x65xecuted_lines\x18\x06 \x03(\r\x12\x17\n\x0fstatement_lines\x18\x07 \x03(\r\x12\r\n\x05trace\x18\x08 \x03(\r\"8\n\x0c\x45xecuteError\x12\x0c\n\x04line\x18\x01 \x01(\r\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x0c\n\x04kind\x18\x03 \x01(\t\"\r\n\x0bInfoRequest\"\xe7\x01\n\x0cInfoResponse\x12\x16\n\x0eparser_version\x18\x01 \x01(\t\x12\x30\n\x0cvocabularies\x18\x02 \x03(\x0b\x32\x1a.avap.parser.v1.Vocabulary\x12\x10\n\x08\x64ialects\x18\x03 \x03(\t\x12&\n\x06limits\x18\x04 \x01(\x0b\x32\x16.avap.parser.v1.Limits\x12\x1e\n\x16trace_templates_sha256\x18\x05 \x01(\t\x12\x1a\n\x12\x64\x65\x66\x61ult_vocabulary\x18\x06 \x01(\t\x12\x17\n\x0f\x64\x65\x66\x61ult_dialect\x18\x07 \x01(\t\"N\n\nVocabulary\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0e\n\x06sha256\x18\x02 \x01(\t\x12\x10\n\x08\x63ommands\x18\x03 \x01(\r\x12\x12\n\nnode_types\x18\x04 \x01(\r\"Q\n\x06Limits\x12\x12\n\ncode_bytes\x18\x01 \x01(\r\x12\r\n\x05\x64\x65pth\x18\x02 \x01(\r\x12\x15\n\rmessage_bytes\x18\x03 \x01(\r\x12\r\n\x05\x62\x61tch\x18\x04 \x01(\r2\xb2\x02\n\x06Parser\x12\x44\n\x05Parse\x12\x1c.avap.parser.v1.ParseRequest\x1a\x1d.avap.parser.v1.ParseResponse\x12S\n\nParseBatch\x12!.avap.parser.v1.ParseBatchRequest\x1a\".avap.parser.v1.ParseBatchResponse\x12J\n\x07\x45xecute\x12\x1e.avap.parser.v1.ExecuteRequest\x1a\x1f.avap.parser.v1.ExecuteResponse\x12\x41\n\x04Info\x12\x1b.avap.parser.v1.InfoRequest\x1a\x1c.avap.parser.v1.InfoResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -45,14 +45,24 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_PARSEBATCHREQUEST']._serialized_end=674
   _globals['_PARSEBATCHRESPONSE']._serialized_start=676
   _globals['_PARSEBATCHRESPONSE']._serialized_end=744
-  _globals['_INFOREQUEST']._serialized_start=746
-  _globals['_INFOREQUEST']._serialized_end=759
-  _globals['_INFORESPONSE']._serialized_start=762
-  _globals['_INFORESPONSE']._serialized_end=993
-  _globals['_VOCABULARY']._serialized_start=995
-  _globals['_VOCABULARY']._serialized_end=1073
-  _globals['_LIMITS']._serialized_start=1075
-  _globals['_LIMITS']._serialized_end=1156
-  _globals['_PARSER']._serialized_start=1159
-  _globals['_PARSER']._serialized_end=1389
+  _globals['_EXECUTEREQUEST']._serialized_start=747
+  _globals['_EXECUTEREQUEST']._serialized_end=877
+  _globals['_EXECUTELIMITS']._serialized_start=879
+  _globals['_EXECUTELIMITS']._serialized_end=971
+  _globals['_EXECUTERESPONSE']._serialized_start=973
+  _globals['_EXECUTERESPONSE']._serialized_end=1082
+  _globals['_EXECUTION']._serialized_start=1085
+  _globals['_EXECUTION']._serialized_end=1272
+  _globals['_EXECUTEERROR']._serialized_start=1274
+  _globals['_EXECUTEERROR']._serialized_end=1330
+  _globals['_INFOREQUEST']._serialized_start=1332
+  _globals['_INFOREQUEST']._serialized_end=1345
+  _globals['_INFORESPONSE']._serialized_start=1348
+  _globals['_INFORESPONSE']._serialized_end=1579
+  _globals['_VOCABULARY']._serialized_start=1581
+  _globals['_VOCABULARY']._serialized_end=1659
+  _globals['_LIMITS']._serialized_start=1661
+  _globals['_LIMITS']._serialized_end=1742
+  _globals['_PARSER']._serialized_start=1745
+  _globals['_PARSER']._serialized_end=2051
 # @@protoc_insertion_point(module_scope)

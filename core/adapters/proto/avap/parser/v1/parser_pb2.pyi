@@ -73,6 +73,72 @@ class ParseBatchResponse(_message.Message):
     results: _containers.RepeatedCompositeFieldContainer[ParseResponse]
     def __init__(self, results: _Optional[_Iterable[_Union[ParseResponse, _Mapping]]] = ...) -> None: ...
 
+class ExecuteRequest(_message.Message):
+    __slots__ = ("code", "vocabulary", "dialect", "inputs", "limits")
+    CODE_FIELD_NUMBER: _ClassVar[int]
+    VOCABULARY_FIELD_NUMBER: _ClassVar[int]
+    DIALECT_FIELD_NUMBER: _ClassVar[int]
+    INPUTS_FIELD_NUMBER: _ClassVar[int]
+    LIMITS_FIELD_NUMBER: _ClassVar[int]
+    code: str
+    vocabulary: str
+    dialect: str
+    inputs: str
+    limits: ExecuteLimits
+    def __init__(self, code: _Optional[str] = ..., vocabulary: _Optional[str] = ..., dialect: _Optional[str] = ..., inputs: _Optional[str] = ..., limits: _Optional[_Union[ExecuteLimits, _Mapping]] = ...) -> None: ...
+
+class ExecuteLimits(_message.Message):
+    __slots__ = ("steps", "depth", "memory", "output", "trace")
+    STEPS_FIELD_NUMBER: _ClassVar[int]
+    DEPTH_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_FIELD_NUMBER: _ClassVar[int]
+    TRACE_FIELD_NUMBER: _ClassVar[int]
+    steps: int
+    depth: int
+    memory: int
+    output: int
+    trace: int
+    def __init__(self, steps: _Optional[int] = ..., depth: _Optional[int] = ..., memory: _Optional[int] = ..., output: _Optional[int] = ..., trace: _Optional[int] = ...) -> None: ...
+
+class ExecuteResponse(_message.Message):
+    __slots__ = ("parse", "execution")
+    PARSE_FIELD_NUMBER: _ClassVar[int]
+    EXECUTION_FIELD_NUMBER: _ClassVar[int]
+    parse: ParseResponse
+    execution: Execution
+    def __init__(self, parse: _Optional[_Union[ParseResponse, _Mapping]] = ..., execution: _Optional[_Union[Execution, _Mapping]] = ...) -> None: ...
+
+class Execution(_message.Message):
+    __slots__ = ("variables", "results", "status", "error", "limit", "executed_lines", "statement_lines", "trace")
+    VARIABLES_FIELD_NUMBER: _ClassVar[int]
+    RESULTS_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    EXECUTED_LINES_FIELD_NUMBER: _ClassVar[int]
+    STATEMENT_LINES_FIELD_NUMBER: _ClassVar[int]
+    TRACE_FIELD_NUMBER: _ClassVar[int]
+    variables: str
+    results: str
+    status: int
+    error: ExecuteError
+    limit: str
+    executed_lines: _containers.RepeatedScalarFieldContainer[int]
+    statement_lines: _containers.RepeatedScalarFieldContainer[int]
+    trace: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, variables: _Optional[str] = ..., results: _Optional[str] = ..., status: _Optional[int] = ..., error: _Optional[_Union[ExecuteError, _Mapping]] = ..., limit: _Optional[str] = ..., executed_lines: _Optional[_Iterable[int]] = ..., statement_lines: _Optional[_Iterable[int]] = ..., trace: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class ExecuteError(_message.Message):
+    __slots__ = ("line", "text", "kind")
+    LINE_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    line: int
+    text: str
+    kind: str
+    def __init__(self, line: _Optional[int] = ..., text: _Optional[str] = ..., kind: _Optional[str] = ...) -> None: ...
+
 class InfoRequest(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...

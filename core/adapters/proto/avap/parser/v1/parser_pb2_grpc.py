@@ -26,7 +26,12 @@ if _version_not_supported:
 
 
 class ParserStub:
-    """Missing associated documentation comment in .proto file."""
+    """Every method may also end with
+    RESOURCE_EXHAUSTED  with trailing metadata `grpc-retry-pushback-ms`: too many calls, try again after so long;
+    without it: this request takes more bytes, time or memory than this server gives to one
+    UNAVAILABLE         the server is leaving, or lost two worker processes over this request
+    UNAUTHENTICATED     the server wants `authorization: Bearer TOKEN` in the metadata
+    """
 
     def __init__(self, channel):
         """Constructor.
@@ -44,6 +49,11 @@ class ParserStub:
                 request_serializer=core_dot_adapters_dot_proto_dot_avap_dot_parser_dot_v1_dot_parser__pb2.ParseBatchRequest.SerializeToString,
                 response_deserializer=core_dot_adapters_dot_proto_dot_avap_dot_parser_dot_v1_dot_parser__pb2.ParseBatchResponse.FromString,
                 _registered_method=True)
+        self.Execute = channel.unary_unary(
+                '/avap.parser.v1.Parser/Execute',
+                request_serializer=core_dot_adapters_dot_proto_dot_avap_dot_parser_dot_v1_dot_parser__pb2.ExecuteRequest.SerializeToString,
+                response_deserializer=core_dot_adapters_dot_proto_dot_avap_dot_parser_dot_v1_dot_parser__pb2.ExecuteResponse.FromString,
+                _registered_method=True)
         self.Info = channel.unary_unary(
                 '/avap.parser.v1.Parser/Info',
                 request_serializer=core_dot_adapters_dot_proto_dot_avap_dot_parser_dot_v1_dot_parser__pb2.InfoRequest.SerializeToString,
@@ -52,12 +62,16 @@ class ParserStub:
 
 
 class ParserServicer:
-    """Missing associated documentation comment in .proto file."""
+    """Every method may also end with
+    RESOURCE_EXHAUSTED  with trailing metadata `grpc-retry-pushback-ms`: too many calls, try again after so long;
+    without it: this request takes more bytes, time or memory than this server gives to one
+    UNAVAILABLE         the server is leaving, or lost two worker processes over this request
+    UNAUTHENTICATED     the server wants `authorization: Bearer TOKEN` in the metadata
+    """
 
     def Parse(self, request, context):
         """Judges one program. An INVALID program is a normal reply.
         INVALID_ARGUMENT    unknown vocabulary or dialect
-        RESOURCE_EXHAUSTED  the message is over Limits.message_bytes
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -66,6 +80,15 @@ class ParserServicer:
     def ParseBatch(self, request, context):
         """Judges several programs; results keep the order of the requests. One bad request refuses the whole batch.
         INVALID_ARGUMENT    as for Parse, or more than Limits.batch requests
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Execute(self, request, context):
+        """Runs one program in a world made of `inputs` alone: no file, no network, no clock. Equal requests, equal replies.
+        A program that fails, or that reaches a limit, is a normal reply; an INVALID one is judged and not run.
+        INVALID_ARGUMENT    as for Parse, or inputs that are no JSON object of test inputs
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -91,6 +114,11 @@ def add_ParserServicer_to_server(servicer, server):
                     request_deserializer=core_dot_adapters_dot_proto_dot_avap_dot_parser_dot_v1_dot_parser__pb2.ParseBatchRequest.FromString,
                     response_serializer=core_dot_adapters_dot_proto_dot_avap_dot_parser_dot_v1_dot_parser__pb2.ParseBatchResponse.SerializeToString,
             ),
+            'Execute': grpc.unary_unary_rpc_method_handler(
+                    servicer.Execute,
+                    request_deserializer=core_dot_adapters_dot_proto_dot_avap_dot_parser_dot_v1_dot_parser__pb2.ExecuteRequest.FromString,
+                    response_serializer=core_dot_adapters_dot_proto_dot_avap_dot_parser_dot_v1_dot_parser__pb2.ExecuteResponse.SerializeToString,
+            ),
             'Info': grpc.unary_unary_rpc_method_handler(
                     servicer.Info,
                     request_deserializer=core_dot_adapters_dot_proto_dot_avap_dot_parser_dot_v1_dot_parser__pb2.InfoRequest.FromString,
@@ -105,7 +133,12 @@ def add_ParserServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class Parser:
-    """Missing associated documentation comment in .proto file."""
+    """Every method may also end with
+    RESOURCE_EXHAUSTED  with trailing metadata `grpc-retry-pushback-ms`: too many calls, try again after so long;
+    without it: this request takes more bytes, time or memory than this server gives to one
+    UNAVAILABLE         the server is leaving, or lost two worker processes over this request
+    UNAUTHENTICATED     the server wants `authorization: Bearer TOKEN` in the metadata
+    """
 
     @staticmethod
     def Parse(request,
@@ -151,6 +184,33 @@ class Parser:
             '/avap.parser.v1.Parser/ParseBatch',
             core_dot_adapters_dot_proto_dot_avap_dot_parser_dot_v1_dot_parser__pb2.ParseBatchRequest.SerializeToString,
             core_dot_adapters_dot_proto_dot_avap_dot_parser_dot_v1_dot_parser__pb2.ParseBatchResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Execute(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/avap.parser.v1.Parser/Execute',
+            core_dot_adapters_dot_proto_dot_avap_dot_parser_dot_v1_dot_parser__pb2.ExecuteRequest.SerializeToString,
+            core_dot_adapters_dot_proto_dot_avap_dot_parser_dot_v1_dot_parser__pb2.ExecuteResponse.FromString,
             options,
             channel_credentials,
             insecure,
