@@ -16,7 +16,7 @@ from core.avap.execution.values import Value
 from core.avap.execution.world import STATUS
 from core.avap.expressions import END, end_token, read_expression
 from core.avap.tokens import tokens_of_expression
-from core.avap.tree import Global, Name, Node, Number, String, children
+from core.avap.tree import Global, Name, Node, Number, Slot, String, children
 from core.errors import ConfigError
 
 
@@ -45,7 +45,7 @@ def read_assertion(text: str) -> Assertion:
     if tokens[index].kind != END:
         raise _malformed(text, f"'{tokens[index].text}' has no place here")
     nodes = list(_nodes(expression))
-    names = frozenset(node.id for node in nodes if isinstance(node, (Name, Global)))
+    names = frozenset(filter(None, map(_name_of, nodes)))
     constants = tuple(node.value for node in nodes if isinstance(node, (Number, String)))
     return Assertion(text, names, constants, compile_expression(expression))
 
@@ -126,6 +126,12 @@ def _other_dicts(value: dict[bool | int | float | str | None, Value], levels: in
 
 def _malformed(text: str, message: str) -> ConfigError:
     return ConfigError(f"the assertion '{text[:80]}' is no expression: {message}", remedy="correct the assertion")
+
+
+def _name_of(node: Node) -> str | None:
+    if isinstance(node, (Name, Global)):
+        return node.id.partition(".")[0]
+    return node.path[0] if isinstance(node, Slot) else None
 
 
 def _nodes(node: Node) -> Iterator[Node]:

@@ -14,8 +14,8 @@ from core.avap.execution.failures import Limit, LimitReached
 from core.avap.execution.values import CELL, MAX_BITS, TooLarge, Value, size_of
 from core.model.frozen import Frozen
 
-_CELLS_PER_STEP: Final = 4
-_BYTES_PER_STEP: Final = 512
+_CELLS_PER_STEP: Final = 8
+_BYTES_PER_STEP: Final = 256
 
 
 class Limits(Frozen):

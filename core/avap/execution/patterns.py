@@ -2,7 +2,8 @@
 
 A pattern becomes a small program; matching remembers every (instruction, place) that has been tried and never tries it
 twice, so it takes at most their product in steps, and each step is counted. (R. Cox, "Regular Expression Matching: the
-Virtual Machine Approach", 2009: the memoised backtracker.)
+Virtual Machine Approach", 2009: the memoised backtracker.) Where a repeated group can match nothing, a match may be
+longer than Python's.
 """
 
 from __future__ import annotations

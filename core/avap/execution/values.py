@@ -47,6 +47,7 @@ CELL: Final = 8
 MAX_BITS: Final = 14_000
 """Bits of the largest integer; short of the 4,300 digits beyond which Python writes none."""
 
+_CONTAINERS: Final = frozenset({list, tuple, dict})
 _KINDS: Final[dict[type, str]] = {
     type(None): "None",
     bool: "a truth value",
@@ -77,14 +78,24 @@ def size_of(value: Value, most: int, nesting: int) -> int:
     Raises TooLarge beyond `most` bytes or `nesting` levels of containers.
     """
     total, levels = 0, 0
-    level: list[Value] = [value]
+    level: list[Any] = [value]
     while level:
         levels += 1
-        total += sum(map(_own_size, level))
+        kinds = set(map(type, level))
+        total += _own_sizes(level, kinds)
         if total > most or levels > nesting + 1:
             raise TooLarge
-        level = [part for item in level if isinstance(item, (list, tuple, dict)) for part in _parts(item)]
+        level = [] if kinds.isdisjoint(_CONTAINERS) else [part for item in level for part in _parts(item)]
     return total
+
+
+def _own_sizes(values: list[Any], kinds: set[type]) -> int:
+    """Bytes of `values` without their parts; many of one kind are counted at the speed of C."""
+    if kinds == {int}:
+        return sum(map(int.bit_length, values)) // 8
+    if kinds == {str}:
+        return sum(map(len, values)) * (1 if all(map(str.isascii, values)) else 4)
+    return sum(map(_own_size, values))
 
 
 def _own_size(value: Value) -> int:
@@ -94,15 +105,13 @@ def _own_size(value: Value) -> int:
         return CELL + CELL * len(value)
     if isinstance(value, dict):
         return CELL + 2 * CELL * len(value)
-    if isinstance(value, int):
-        return value.bit_length() // 8
-    return 0
+    return value.bit_length() // 8 if isinstance(value, int) else 0
 
 
-def _parts(value: list[Value] | tuple[Value, ...] | dict[Scalar, Value]) -> Iterable[Value]:
+def _parts(value: Value) -> Iterable[Value]:
     if isinstance(value, dict):
         return (*value, *value.values())
-    return value
+    return value if isinstance(value, (list, tuple)) else ()
 
 
 def plain(value: Value) -> Any:

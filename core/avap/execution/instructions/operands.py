@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.avap.execution import access
+from core.avap.execution.arithmetic import finite
 from core.avap.execution.formatting import text_of
 from core.avap.execution.machine import Machine
 from core.avap.execution.values import Value
@@ -29,6 +30,8 @@ class Push:
     def __call__(self, machine: Machine) -> None:
         if isinstance(self.value, int):
             machine.world.meter.made(self.value)
+        elif isinstance(self.value, float):
+            finite(self.value)
         machine.frame.stack.append(self.value)
 
 
