@@ -68,6 +68,7 @@ class Example(Frozen):
     code: str
     constructs: tuple[str, ...]
     test_inputs: tuple[Mapping[str, Any], ...] = ()
-    """Request parameters of each execution; `__http__`, `__now__` and `__seed__` stand for the outside world."""
+    """Request parameters of each execution. `__http__`, `__connectors__`, `__request__`, `__now__` and `__seed__` stand
+    for the outside world."""
     test_list: tuple[str, ...] = ()
     """Boolean AVAP expressions over the variables that the program assigns."""
