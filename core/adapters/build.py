@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,8 @@ from core.adapters.embed import embedder_digest, open_embedder
 from core.adapters.index import build, open_examples, open_index, wanted_manifest
 from core.adapters.llm import open_llm, preflight
 from core.adapters.llm.prices import PRICES, load_prices
+from core.adapters.parser_access import Access
+from core.adapters.parser_pool import PoolPolicy
 from core.adapters.record import RecordingMode, Recordings, spent_in
 from core.errors import EmbedderUnavailable, IndexUnavailable
 from core.model.frozen import Frozen, digest
@@ -78,7 +81,10 @@ class Workshop:
 
         async def opening() -> Parser:
             if target is not None:
-                return await self._enter(parser.connect(target, language=language, deadline_s=deadline_s))
+                access = Access.of(self._runtime, os.environ)
+                policy = PoolPolicy.of(self._runtime, os.environ)
+                parsers = parser.connect(target, language=language, deadline_s=deadline_s, access=access, policy=policy)
+                return await self._enter(parsers)
             log = self._log("parser")
             return await self._enter(parser.embedded(language=language, deadline_s=deadline_s, log=log))
 

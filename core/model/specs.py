@@ -159,6 +159,22 @@ class BudgetSpec(Frozen):
     tokens: Annotated[int, Field(ge=0)] | None = None
 
 
+class TlsSpec(Frozen):
+    """How a client of ours proves the server, and itself; PEM files."""
+
+    ca: str | None = None
+    """Authorities that the server must come from; None is those of the system."""
+    cert: str | None = None
+    """Our own certificate chain, where the server wants one (mTLS)."""
+    key: str | None = None
+
+    @model_validator(mode="after")
+    def _certificate_has_its_key(self) -> Self:
+        if (self.cert is None) != (self.key is None):
+            raise ValueError("cert and key go together")
+        return self
+
+
 class RuntimeSpec(Frozen):
     """Where and how fast: never part of the fingerprint, and the only place for `${oc.env:...}`."""
 
@@ -168,8 +184,14 @@ class RuntimeSpec(Frozen):
     """Cells in flight."""
     pool: str = "inline"
     parser_url: str | None = None
-    """host:port of a running parser; None starts one as a child process."""
+    """host:port of a running parser, or several after commas; `grpcs://` for TLS; `http://` for the vendor's language
+    server, which executes and does not validate. None starts a parser as a child process."""
     parser_deadline_s: Seconds = 2.0
+    parser_tls: TlsSpec | None = None
+    parser_token_file: str | None = None
+    """What the parser wants presented; None is the environment's AVAP_PARSER_TOKEN, if set."""
+    parser_hedge_s: Seconds | None = None
+    """With several parsers: ask a second one when the first is silent for so long; None never does."""
     generator_url: str | None = None
     judge_url: str | None = None
     llm_deadline_s: Seconds = 120.0

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.errors import ConfigError
-from core.model.specs import LanguageSpec
+from core.model.specs import LanguageSpec, RuntimeSpec, TlsSpec
 from core.model.syntax import Dialect, ParserInfo
 
 if TYPE_CHECKING:
@@ -90,10 +90,14 @@ def serve(  # noqa: PLR0913, PLR0917  each argument is an option of the command
 
 
 @app.command()
-def info(
+def info(  # noqa: PLR0913, PLR0917  as above
     target: Annotated[str, typer.Argument(metavar="TARGET", help="host:port of a running parser.")],
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for scripts.")] = False,
     deadline: Annotated[float, typer.Option(min=0.001, metavar="SECONDS", help="How long to wait.")] = 2.0,
+    ca: Annotated[str | None, typer.Option(metavar="PEM", help="Authorities of a grpcs:// parser.")] = None,
+    cert: Annotated[str | None, typer.Option(metavar="PEM", help="Our certificate, where it wants one.")] = None,
+    key: Annotated[str | None, typer.Option(metavar="PEM", help="Its key.")] = None,
+    token_file: Annotated[str | None, typer.Option(metavar="FILE", help="Token; else $AVAP_PARSER_TOKEN.")] = None,
 ) -> None:
     """Say what a running parser is: version, vocabularies with their hashes, dialects, limits.
 
@@ -104,8 +108,11 @@ def info(
     """
     with _needs_grpc():
         from core.adapters.parser import ask
+        from core.adapters.parser_access import Access
 
-    answer = asyncio.run(ask(target, deadline_s=deadline))
+    tls = TlsSpec(ca=ca, cert=cert, key=key) if ca or cert or key or target.startswith("grpcs://") else None
+    access = Access.of(RuntimeSpec(parser_tls=tls, parser_token_file=token_file), os.environ)
+    answer = asyncio.run(ask(target, deadline_s=deadline, access=access))
     typer.echo(answer.model_dump_json() if as_json else _described(answer))
 
 
