@@ -222,6 +222,13 @@ def test_values_that_no_column_holds_are_not_written() -> None:
     ) == [{"id": 1, "name": "[1, 2]"}]
 
 
+def test_what_a_column_holds_is_a_value_of_the_language() -> None:
+    assert value("ormDirect(\"SELECT x'0aff' AS a, 'b' AS b, 2.5 AS c\", x)") == [{"a": "0aff", "b": "b", "c": 2.5}]
+    assert failure('ormDirect("SELECT 1e999 AS a", x)') == (
+        "1 table: SQL: the result is too large for a decimal number"
+    )
+
+
 def test_triggers_are_refused() -> None:
     code = TABLE + 'ormDirect("CREATE TRIGGER a AFTER INSERT ON goods BEGIN SELECT 1; END", x)'
     assert failure(code) == "2 table: SQL: not authorized"

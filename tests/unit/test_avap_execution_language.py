@@ -363,6 +363,12 @@ def test_a_middleware_that_gives_false_refuses_the_request() -> None:
     assert 10 not in done.executed_lines
 
 
+def test_an_output_is_stored_as_any_variable_is() -> None:
+    code = 'function f(){\nreturn(status)\n}\nregisterEndpoint("/", "GET", [], "", f, _status)'
+    assert run(code.replace("status)\n}", "202)\n}")).status == 202
+    assert failure(code.replace("status)\n}", "'none')\n}")).startswith("4 type: _status must be a whole number")
+
+
 def test_an_error_in_a_handler_has_its_line() -> None:
     assert failure('function f(){\nreturn(1 / 0)\n}\nregisterEndpoint("/", "GET", [], "", f, x)').startswith("2 ")
     code = 'function f(){\nreturn(1)\n}\nregisterEndpoint("/", "GET", ["g"], "", f, x)'

@@ -102,8 +102,8 @@ def _block(body: st.SearchStrategy[list[str]]) -> st.SearchStrategy[list[str]]:
     opener = st.tuples(expressions, expressions, operator).map("if({0[0]}, {0[1]}, '{0[2]}')".format)
     return st.one_of(
         st.tuples(opener, body, body).map(lambda parts: [parts[0], *parts[1], "else()", *parts[2], "end()"]),
-        body.map(lambda lines: ["if(None, None, `a > 1`)", *lines, "end()"]),
-        st.tuples(names, expressions, body).map(
+        body.map(lambda lines: ["if(None, None, `len(str(a)) > 1`)", *lines, "end()"]),
+        st.tuples(names, st.sampled_from(["2", "a", "len(rows)", "9999"]), body).map(
             lambda parts: [f"startLoop({parts[0]}, 0, {parts[1]})", *parts[2], "endLoop()"]
         ),
         st.tuples(body, body).map(lambda pair: ["try()", *pair[0], "exception(e)", *pair[1], "end()"]),
@@ -111,14 +111,17 @@ def _block(body: st.SearchStrategy[list[str]]) -> st.SearchStrategy[list[str]]:
     )
 
 
-bodies = st.recursive(simple, _block, max_leaves=8)
-programs = st.tuples(bodies, bodies).map(
-    lambda pair: "\n".join([*pair[0], "function f(a){", *pair[1], "return([a, $b])", "}"])
+guarded = simple.map(lambda lines: ["try()", *lines, "exception(e)", "end()"])
+bodies = st.recursive(st.one_of(guarded, guarded, guarded, simple), _block, max_leaves=10)
+constants = st.sampled_from(["7", "-1.5", "'12'", '"%s|%d"', "[3, [], 'x']", "{'c': 1, 0: 'x'}", "None", "(1, 2)"])
+assigned = st.tuples(constants, constants, constants).map("a = {0[0]}\nrows = {0[1]}\naño = {0[2]}".format)
+programs = st.tuples(assigned, bodies, bodies).map(
+    lambda parts: "\n".join([parts[0], *parts[1], "function f(a){", *parts[2], "return([a, $b])", "}"])
 )
 WORLD = Inputs.from_mapping(
     {"p": ["x", 1], "b": {"c": 2.5}, "__http__": {"https://a.b": [1]}, "__connectors__": {"text": {"m": {"k": None}}}}
 )
-quick = settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @given(programs, st.sampled_from(Dialect))

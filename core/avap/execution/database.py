@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sqlite3
 from collections.abc import Sequence
@@ -173,5 +174,7 @@ def _stored(value: Value) -> Any:
 
 
 def _loaded(value: Any) -> Value:
-    """What a column holds as a value; AVAP has no bytes."""
+    """What a column holds as a value; AVAP has no bytes. Raises ValueError for an infinite number."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("the result is too large for a decimal number")
     return value.hex() if isinstance(value, bytes) else value

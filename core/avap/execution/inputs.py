@@ -49,7 +49,7 @@ class Request(Frozen):
 
 
 class Inputs(Frozen):
-    """Everything a program can learn from outside."""
+    """Everything a program can learn from outside; `from_mapping` is the way in for data that may be anything."""
 
     parameters: Mapping[str, Any] = {}
     """Request parameter -> value; a list is a repeated parameter."""

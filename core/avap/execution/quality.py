@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from core.avap.execution.assertions import Assertion, holds, read_assertion, varies, without_parameters
@@ -63,7 +63,6 @@ class _Judged:
     names_assigned: bool = False
     varies: bool = False
     killed: str | None = None
-    runs: int = field(default=0)
 
     def look_at(self, run: Run) -> None:
         self.passes = self.passes and run.error is None and holds(self.assertion, run) is True

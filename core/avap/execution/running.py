@@ -12,6 +12,8 @@ from core.avap.execution.compiling import compile_program, statement_lines
 from core.avap.execution.failures import ErrorKind, Limit, LimitReached, Uncaught
 from core.avap.execution.inputs import Inputs
 from core.avap.execution.instructions.calls import CallName
+from core.avap.execution.instructions.control import Publish, Store
+from core.avap.execution.instructions.operands import Push
 from core.avap.execution.limits import Limits, Meter
 from core.avap.execution.machine import CompiledProgram, Frame, Machine
 from core.avap.execution.outcome import Execution, RunError
@@ -123,12 +125,11 @@ def _serve(machine: Machine, endpoint: Endpoint) -> None:
 
     A middleware that gives False refuses the request: the handler is not called and the output is None.
     """
-    world = machine.world
     refused = any(_answer(machine, name, endpoint) is False for name in endpoint.middleware)
     value = None if refused else _answer(machine, endpoint.handler, endpoint)
-    world.meter.publish(value)
-    world.globals[endpoint.output] = value
-    world.results[endpoint.output] = value
+    reply = (Push(value), Store(endpoint.output), Publish(endpoint.output))
+    machine.frames.append(Frame(reply, machine.world.globals, line=endpoint.line))
+    machine.run()
 
 
 def _answer(machine: Machine, name: str, endpoint: Endpoint) -> Value:
