@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from core.avap import tokens as t
 from core.avap import tree
 from core.avap.diagnostics import Mistake
 from core.avap.expressions import read_expression
@@ -55,8 +56,8 @@ def read_bare_call(text: str, line: int) -> BareCall | None:
     arguments = tuple(argument for argument in read if argument is not None)
     if len(arguments) < len(spans) or not any(isinstance(item, (tree.BareText, tree.Missing)) for item in arguments):
         return None
-    target = Token("name", head[1], line, head.start(1) + 1) if head[1] else None
-    word = Token("name", head[2], line, head.start(2) + 1)
+    target = Token(t.NAME, head[1], line, head.start(1) + 1) if head[1] else None
+    word = Token(t.NAME, head[2], line, head.start(2) + 1)
     return BareCall(target, word, arguments, tuple(calls), Token(")", ")", line, end + 1))
 
 
@@ -89,6 +90,9 @@ def _argument(text: str, line: int, start: int, stop: int, calls: list[CallSite]
     place = Token("text", raw, line, column)
     if not raw:
         return tree.Missing(place, place)
+    if raw.isidentifier() and raw not in t.WORD_OPERATORS and raw not in t.CONSTANTS:
+        name = place._replace(kind=t.NAME)
+        return tree.Name(name, name, raw)
     tokens = tokens_of_line(text[:stop], line, start)
     tokens.append(end_token(tokens))
     seen: list[CallSite] = []

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from core.avap import tree
 from core.avap.frames import CallSite, Frame
-from core.avap.operands import OPERAND
+from core.avap.operands import LEAVES, OPERAND
 from core.avap.operators import OPERATOR
 from core.avap.reader import Reader
 from core.avap.tokens import END, Token, end_token
@@ -24,7 +24,10 @@ def read_expression(tokens: Sequence[Token], start: int, calls: list[CallSite]) 
 
     Raises Mistake; `calls` then holds what had been seen.
     """
-    reader = Reader(tokens, start, Frame(tokens[start], "top"), calls)
+    first = tokens[start]
+    if first.kind in LEAVES and tokens[start + 1].kind == END:
+        return LEAVES[first.kind](first), start + 1
+    reader = Reader(tokens, start, Frame(first, "top"), calls)
     reader.read(OPERAND, OPERATOR)
     return reader.result, reader.index
 

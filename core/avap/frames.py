@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Final
 
 from core.avap import tree
 from core.avap.diagnostics import malformed
@@ -33,6 +34,12 @@ class CallSite:
     """None while the call has not been read to its end."""
 
 
+OpenClause = tuple[Token, tuple[Token, ...], list[tree.Expression]]
+"""A `for` of a comprehension while it is read: its token, its names, its source and conditions."""
+_NO_CLAUSES: Final[list[OpenClause]] = []
+"""Shared by all frames that are no comprehension, and never appended to."""
+
+
 class Frame:
     """An open bracket: `role` is `(`, `[`, `{`, `call`, `index`, `for` (a comprehension) or `top`."""
 
@@ -49,7 +56,7 @@ class Frame:
         """What has been separated off; of a dict keys and values in turn."""
         self.parts: tuple[tree.Expression | None, ...] = ()
         """Of an index: what stood before each colon."""
-        self.clauses: tuple[tuple[Token, tuple[Token, ...], list[tree.Expression]], ...] = ()
+        self.clauses: list[OpenClause] = _NO_CLAUSES
         self.call: CallSite | None = None
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from core.avap import tokens as t
-from core.avap.bare import read_bare_call
+from core.avap.bare import BareCall, read_bare_call
 from core.avap.diagnostics import Fault, at
 from core.avap.tokens import Token, tokens_of_line
 from core.avap.tree import Comment
@@ -36,6 +36,8 @@ class LogicalLine:
     tokens: list[Token]
     notable: bool = False
     """Whether it has braces of blocks or signs of other languages."""
+    bare: BareCall | None = None
+    """What the line is when a comment mark in it (`https://`) is taken for text; otherwise its bracket stays open."""
 
 
 @dataclass(slots=True)
@@ -63,7 +65,9 @@ class _Brackets:
             else:
                 notable = True
                 if kind in {"{", "}"}:
-                    tokens[place] = token._replace(kind=t.BLOCK_OPEN if kind == "{" else t.BLOCK_CLOSE)
+                    tokens[place] = Token(
+                        t.BLOCK_OPEN if kind == "{" else t.BLOCK_CLOSE, kind, token.line, token.column
+                    )
         return notable
 
     def _close(self, kind: str) -> None:
@@ -103,8 +107,12 @@ class Lines:
 
     def __iter__(self) -> Iterator[LogicalLine]:
         while (tokens := self._take()) is not None:
+            line = LogicalLine(tokens)
+            if _NOTABLE.isdisjoint([token.kind for token in tokens]):
+                yield line
+                continue
             brackets = _Brackets()
-            line = LogicalLine(tokens, brackets.follow(tokens))
+            line.notable = brackets.follow(tokens)
             while brackets.stack and self._continues(line, brackets):
                 more = self._take()
                 assert more is not None
@@ -115,18 +123,18 @@ class Lines:
     def _continues(self, line: LogicalLine, brackets: _Brackets) -> bool:
         """Whether the open brackets of `line` go on into the next physical line."""
         last = line.tokens[-1]
-        if last.kind is t.BLOCK_OPEN or last.kind in _UNCLOSED_TEXT or self._is_cut_by_comment(line.tokens[0], last):
+        if last.kind is t.BLOCK_OPEN or last.kind in _UNCLOSED_TEXT or self._is_cut_by_comment(line, last):
             return False
         following = self._peek()
         return following is not None and not self._begins_statement(last, following, in_dict=brackets.dicts > 0)
 
-    def _is_cut_by_comment(self, first: Token, last: Token) -> bool:
+    def _is_cut_by_comment(self, line: LogicalLine, last: Token) -> bool:
         """Whether the comment after `last` is bare text in truth (`https://`), which holds the closing bracket."""
         text = self.texts[last.line - 1]
         rest = text[last.end_column - 1 :]
-        if first.line != last.line or not rest.lstrip().startswith("/"):
-            return False
-        return (self._lenient or last.kind == ":") and read_bare_call(text, last.line) is not None
+        if line.tokens[0].line == last.line and rest.lstrip().startswith("/") and (self._lenient or last.kind == ":"):
+            line.bare = read_bare_call(text, last.line)
+        return line.bare is not None
 
     def _begins_statement(self, last: Token, tokens: list[Token], *, in_dict: bool) -> bool:
         """Whether `tokens`, met inside a bracket after `last`, can only be a statement of their own."""

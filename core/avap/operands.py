@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from core.avap import tokens as t
@@ -14,34 +16,25 @@ from core.avap.texts import string_value, template_parts
 from core.avap.tokens import Token
 
 
-def _name(reader: Reader, token: Token) -> None:
-    reader.frame.values.append(tree.Name(token, token, token.text))
-    reader.wanting = False
+def _constant(token: Token) -> tree.Expression:
+    return tree.Constant(token, token, None if token.text == "None" else token.text == "True")
 
 
-def _number(reader: Reader, token: Token) -> None:
-    reader.frame.values.append(tree.Number(token, token, token.text))
-    reader.wanting = False
+LEAVES: Final[Mapping[str, Callable[[Token], tree.Expression]]] = MappingProxyType(
+    {
+        t.NAME: lambda token: tree.Name(token, token, token.text),
+        t.NUMBER: lambda token: tree.Number(token, token, token.text),
+        t.STRING: lambda token: tree.String(token, token, string_value(token.text)),
+        t.TEMPLATE: lambda token: tree.Template(token, token, template_parts(token)),
+        t.CONSTANT: _constant,
+        t.GLOBAL: lambda token: tree.Global(token, token, token.text.strip("${}")),
+    }
+)
+"""Kind of token -> the operand that one such token is. May raise Mistake."""
 
 
-def _string(reader: Reader, token: Token) -> None:
-    reader.frame.values.append(tree.String(token, token, string_value(token.text)))
-    reader.wanting = False
-
-
-def _template(reader: Reader, token: Token) -> None:
-    reader.frame.values.append(tree.Template(token, token, template_parts(token)))
-    reader.wanting = False
-
-
-def _constant(reader: Reader, token: Token) -> None:
-    value = None if token.text == "None" else token.text == "True"
-    reader.frame.values.append(tree.Constant(token, token, value))
-    reader.wanting = False
-
-
-def _global(reader: Reader, token: Token) -> None:
-    reader.frame.values.append(tree.Global(token, token, token.text.strip("${}")))
+def _leaf(reader: Reader, token: Token) -> None:
+    reader.frame.values.append(LEAVES[token.kind](token))
     reader.wanting = False
 
 
@@ -75,12 +68,7 @@ def _comma_without_operand(reader: Reader, token: Token) -> None:
 
 
 OPERAND: Final[dict[str, Step]] = {
-    t.NAME: _name,
-    t.NUMBER: _number,
-    t.STRING: _string,
-    t.TEMPLATE: _template,
-    t.CONSTANT: _constant,
-    t.GLOBAL: _global,
+    **dict.fromkeys(LEAVES, _leaf),
     **dict.fromkeys(("(", "[", "{"), _open_display),
     **dict.fromkeys(("+", "-"), _sign),
     **dict.fromkeys((")", "]", "}"), close_without_operand),

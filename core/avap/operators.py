@@ -140,11 +140,12 @@ def _for(reader: Reader, token: Token) -> None:
     elif frame.role == "[" and not frame.items:
         frame.items.append(reader.finish())
         frame.role = "for"
+        frame.clauses = []
     elif frame.role == "{":
         raise malformed(token, "AVAP has list comprehensions only, not dict or set comprehensions", "[... for ...]")
     else:
         raise malformed(token, "a comprehension stands in square brackets", "[... for ...]")
-    frame.clauses += ((token, _comprehension_names(reader, token), []),)
+    frame.clauses.append((token, _comprehension_names(reader, token), []))
     reader.wanting = True
 
 

@@ -57,7 +57,13 @@ class Statements:
     def read(self, line: LogicalLine) -> None:
         """Take in one line. Raises LimitReached when blocks nest too deeply."""
         tokens = line.tokens
-        if line.notable:
+        if (
+            line.bare is not None
+            and self._dialect is Dialect.LENIENT
+            and line.bare.word.text in self.vocabulary.spellings
+        ):
+            self._bare_call(line.bare)
+        elif line.notable:
             self._notable(tokens)
         elif tokens[0].text in foreign.LEADS or tokens[-1].kind == ":" or tokens[0].kind in _ODD_STARTS:
             found = foreign.find(tokens)
@@ -219,7 +225,7 @@ class Statements:
     def _assignment(self, tokens: list[Token]) -> None:
         target, third = tokens[0].text, tokens[2]
         after = tokens[3].kind if len(tokens) > 3 else END
-        if after == "(" and third.text in _GO_ASYNC | KEYWORDS:
+        if after == "(" and third.text in _NEVER_ASSIGNED:
             raise misplaced(third, f"{quoted(third.text)} gives no value to assign")
         command = self.vocabulary.spellings.get(third.text) if after == "(" else None
         if command is not None:
@@ -346,3 +352,4 @@ def connector_call(value: tree.Expression, target: Token | None) -> tree.Connect
 
 
 _GO_ASYNC: Final = frozenset({"go_async", "goAsync"})
+_NEVER_ASSIGNED: Final = _GO_ASYNC | KEYWORDS

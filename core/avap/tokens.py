@@ -53,7 +53,10 @@ class Token(NamedTuple):
 
 _PIECES: Final = (
     (NAME, r"[^\W\d]\w*+"),
-    ("", r"===|!==|\*\*=|:=|=>|==|!=|<=|>=|<>|\+=|-=|\*=|/=|%=|&&|\|\||\*\*|[-+*%()\[\]{},;=<>]|[:!](?!=)|\.(?![0-9])"),
+    (
+        "",
+        r"===|!==|\*\*=|:=|=>|==|!=|<=|>=|<>|\+=|-=|\*=|/=|%=|&&|\|\||\*\*|[-+*%()\[\]{},;=>]|<(?!\?)|[:!](?!=)|\.(?![0-9])",
+    ),
     (STRING, r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|' + r"'[^'\\]*+(?:\\.[^'\\]*+)*+'"),
     (NUMBER, r"[0-9]++(?:\.[0-9]++)?(?![\w.])"),
     (GLOBAL, r"\$[^\W\d]\w*+"),
@@ -63,11 +66,11 @@ _PIECES: Final = (
     (OPEN_TEMPLATE, r"`.*+"),
     (BAD_NUMBER, r"[0-9][\w.]*+|\.[0-9][\w.]*+"),
 )
-_TAGS: Final = ((PHP_TAG, r"<\?(?:php|=)?|\?>"),)
 _PROGRAM_ONLY: Final = (
     (COMMENT, r"//.*+|/\*.*?\*/"),
     (OPEN_COMMENT, r"/\*.*+"),
     (HASH, r"\#.*+"),
+    (PHP_TAG, r"<\?(?:php|=)?|\?>"),
     (BAD_CHARACTER, r"\$\{[^}]*+\}?"),
     ("", r"/"),
 )
@@ -82,14 +85,14 @@ def _scanner(pieces: _Pieces) -> tuple[Callable[..., Iterator[re.Match[str]]], t
     return re.compile(pattern, re.DOTALL).finditer, ("", *(kind for kind, _ in pieces))
 
 
-_PROGRAM: Final = _scanner((*_TAGS, *_PIECES, *_PROGRAM_ONLY, *_ANYTHING))
-_EXPRESSION: Final = _scanner((*_EXPRESSION_ONLY, *_PIECES, *_ANYTHING))
+_PROGRAM: Final = _scanner((*_PIECES, *_PROGRAM_ONLY, *_ANYTHING))
+_EXPRESSION: Final = _scanner((_PIECES[0], *_EXPRESSION_ONLY, *_PIECES[1:], *_ANYTHING))
 
 
 def end_token(tokens: Sequence[Token]) -> Token:
     """The sentinel that must end every list of tokens from which expressions are read."""
-    last = tokens[-1]
-    return Token(END, "", last.line, last.end_column)
+    _, text, line, column = tokens[-1]
+    return Token(END, "", line, column + len(text))
 
 
 def tokens_of_line(text: str, line: int, start: int = 0) -> list[Token]:
@@ -116,14 +119,13 @@ def _scan(
     found: list[Token] = []
     add = found.append
     new = tuple.__new__
-    word_kind = _KIND_OF_WORD.get
     for match in finditer(text.rstrip(), start):
-        index = match.lastindex or 0
-        piece = match[index]
-        kind = kinds[index] or piece
-        if kind is NAME:
-            kind = word_kind(piece, NAME)
-        add(new(Token, (kind, piece, line, match.start(index) + column)))
+        index = match.lastindex
+        piece = match[index]  # type: ignore[index]  # every alternative has its group
+        kind = kinds[index] or piece  # type: ignore[index]
+        if kind is NAME and piece in _KIND_OF_WORD:
+            kind = _KIND_OF_WORD[piece]
+        add(new(Token, (kind, piece, line, match.start(index) + column)))  # type: ignore[arg-type]
     if text.isascii():
         return found
     return [_only_letters(token) for token in found]
