@@ -1,0 +1,133 @@
+"""Lessons on constructs of other languages."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from core.avap.explaining.lesson import Lesson
+from core.model.syntax import Category
+
+LESSONS: Final = (
+    Lesson(
+        id="foreign-loop",
+        category=Category.FOREIGN_KEYWORD,
+        matches=r"a loop is startLoop",
+        what="The line begins or steers a loop of another language.",
+        why="AVAP has one loop: a variable counts from one bound to another, both included, by one.",
+        way="Count with startLoop(variable, from, to) and close with endLoop(); for a list, count over its places.",
+        instead_of="for item in items:\n    addResult(item)",
+        example="getListLen(items, count)\nstartLoop(i, 0, count - 1)\n    itemFromList(items, i, item)\nendLoop()",
+    ),
+    Lesson(
+        id="foreign-choice",
+        category=Category.FOREIGN_KEYWORD,
+        matches=r"a choice is if\(",
+        what="The line belongs to a choice of another language, such as elif, else if, case or switch.",
+        why="A choice has exactly two branches, and both stand between if(...) and its end().",
+        way="Put the next choice inside else(), and close each if(...) with an end() of its own.",
+        instead_of='if(level, 1, "==")\n    size = "s"\nelif(level, 2, "==")\n    size = "m"\nend()',
+        example=(
+            'if(level, 1, "==")\n    size = "s"\nelse()\n    if(level, 2, "==")\n        size = "m"\n    end()\nend()'
+        ),
+    ),
+    Lesson(
+        id="foreign-function",
+        category=Category.FOREIGN_KEYWORD,
+        matches=r"a function is function name",
+        what="A function is written as another language writes it.",
+        why="There is one way to declare a function, and functions have no nameless form.",
+        way="Write function name(a, b){ and close it with }; the parameters are plain names.",
+        instead_of="def total(net, rate):\n    return net * rate",
+        example="function total(net, rate){\n    return(net * rate)\n}",
+    ),
+    Lesson(
+        id="foreign-variable",
+        category=Category.FOREIGN_KEYWORD,
+        matches=r"a variable is addVar|a value is assigned with",
+        what="A variable is declared as another language declares it.",
+        why="Variables are not declared: the first assignment makes one, and they have no types.",
+        way="Write name = value, or addVar(name, value).",
+        instead_of="let count = 1",
+        example="count = 1\naddVar(other, 2)",
+    ),
+    Lesson(
+        id="foreign-output",
+        category=Category.FOREIGN_KEYWORD,
+        matches=r"a result is shown with addResult",
+        what="The line prints, as a program with a console would.",
+        why="A program answers an HTTP request: what leaves it are the variables named as results.",
+        way="Assign the value to a variable and name it in addResult(variable).",
+        instead_of='print("done")',
+        example='message = "done"\naddResult(message)',
+    ),
+    Lesson(
+        id="foreign-errors",
+        category=Category.FOREIGN_KEYWORD,
+        matches=r"errors are caught with try",
+        what="An error is caught as another language catches it.",
+        why="The three words of error handling are try(), exception(variable) and end(); there is no finally.",
+        way="Put the risky lines after try(), the remedy after exception(error), and close with end().",
+        instead_of="try()\n    x = 1\nexcept Error:\n    x = 2\nend()",
+        example="try()\n    x = int(text)\nexception(error)\n    x = 0\nend()",
+    ),
+    Lesson(
+        id="foreign-module",
+        category=Category.FOREIGN_KEYWORD,
+        matches=r"a module is import",
+        what="A module is fetched as another language fetches it.",
+        why="A program is imported whole: single names cannot be picked from it or renamed.",
+        way='Write import name, import "file" or import <name>; include takes the same.',
+        instead_of="from tools import clean",
+        example='import "tools.avap"',
+    ),
+    Lesson(
+        id="foreign-concurrency",
+        category=Category.FOREIGN_KEYWORD,
+        matches=r"concurrency is id = go|awaited with gather",
+        what="Concurrent work is written as another language writes it.",
+        why="Work is started by name and collected by the id that starting it gave.",
+        way="Start with id = go(function_name, arguments) and collect with result = gather(id).",
+        instead_of="await fetch()",
+        example="function fetch(){\n    return(1)\n}\nid = go(fetch)\nresult = gather(id)",
+    ),
+    Lesson(
+        id="foreign-braces",
+        category=Category.FOREIGN_KEYWORD,
+        matches=r"only the body of a function stands in braces",
+        what="A block is put in braces.",
+        why="Only functions have braces. Every other block ends with a word, so that the reader sees which one ends.",
+        way="Close if(...) and try() with end(), and startLoop(...) with endLoop().",
+        instead_of='if(a, 1, "=="){\n    b = 2\n}',
+        example='if(a, 1, "==")\n    b = 2\nend()',
+    ),
+    Lesson(
+        id="foreign-colon",
+        category=Category.FOREIGN_KEYWORD,
+        matches=r"without a colon",
+        what="A block begins with a colon, as in Python.",
+        why="Indentation means nothing in AVAP, so a block needs a word that ends it, and no colon.",
+        way="Leave the colon out and close the block with its word.",
+        instead_of='if(a, 1, "=="):\n    b = 2',
+        example='if(a, 1, "==")\n    b = 2\nend()',
+    ),
+    Lesson(
+        id="foreign-global",
+        category=Category.FOREIGN_KEYWORD,
+        matches=r"a function reads a global as",
+        what="A global variable is announced before it is used.",
+        why="A function has its own variables; the sign $ says, where it is read, that the global one is meant.",
+        way="Read it as $name. A function gives values back through return(...).",
+        instead_of="function bill(){\n    global rate\n    return(rate)\n}",
+        example="rate = 21\nfunction bill(net){\n    return(net * $rate)\n}",
+    ),
+    Lesson(
+        id="foreign-construct",
+        category=Category.FOREIGN_KEYWORD,
+        matches="",
+        what="The line is written in another language.",
+        why="AVAP has commands, assignments, five kinds of block and nothing besides.",
+        way="Say it with commands and functions, or leave it out: AVAP needs no packages, types or empty statements.",
+        instead_of="class Order:\n    pass",
+        example="function order_total(net, tax){\n    return(net + tax)\n}",
+    ),
+)
