@@ -12,6 +12,7 @@ from pathlib import Path
 from pydantic import SecretStr, ValidationError
 
 from core.adapters.languages import vocabulary_root
+from core.adapters.parser_access import TOKEN_VARIABLE, read_token
 from core.errors import AssayError, ConfigError
 from core.model.specs import LanguageSpec
 from core.model.syntax import Dialect
@@ -21,8 +22,6 @@ from core.serving.parser_limits import Limits
 from core.serving.parser_server import Leaving, Listening, ServerSpec, Tls, serve
 from core.serving.parser_worker import tune_collector
 from core.serving.structured_log import LEVELS, configure
-
-TOKEN_VARIABLE = "AVAP_PARSER_TOKEN"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -62,13 +61,8 @@ def token(file: Path | None, environment: Mapping[str, str]) -> SecretStr | None
 
     Never an argument of a command, which every user of the machine can read. Raises ConfigError.
     """
-    try:
-        text = environment.get(TOKEN_VARIABLE, "") if file is None else file.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"the token file {file} cannot be read: {error}", file=str(file)) from error
-    if file is not None and not text.strip():
-        raise ConfigError(f"the token file {file} is empty", file=str(file), remedy="write the token into it")
-    return SecretStr(text.strip()) if text.strip() else None
+    text = environment.get(TOKEN_VARIABLE, "").strip() if file is None else read_token(file)
+    return SecretStr(text) if text else None
 
 
 def _spec(options: argparse.Namespace) -> ServerSpec:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
+import signal
 import socket
 import sys
 from collections import deque
@@ -19,6 +21,8 @@ from core.serving.parser_frames import SETUP, Assembler, encoded
 from core.serving.parser_judge import Method, Reply, Setup, Status
 from core.serving.parser_limits import Limits
 
+AHEAD = 4
+"""Requests that a worker holds at most: the one it judges, and the next ones already in its socket."""
 START_DEADLINE_S = 30.0
 _MODULE = "core.serving.parser_worker"
 
@@ -105,8 +109,7 @@ class WorkerProcess(asyncio.Protocol):
     def end(self, why: Ending) -> None:
         """Kill the process; what it holds stays in `jobs`."""
         self._leave(why)
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
+        self._kill()
 
     async def ended(self) -> Ending:
         """Wait for the end of the process, by whatever hand, and for all that it still said."""
@@ -147,8 +150,13 @@ class WorkerProcess(asyncio.Protocol):
         if not self._set_up.done():
             self._set_up.set_exception(DependencyDown("a parser worker ended before it could judge"))
         self._lost.set()
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
+        self._kill()
+
+    def _kill(self) -> None:
+        # Not process.kill(): that reaps a process which is already dead, and asyncio then misses its end.
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._process.pid, signal.SIGKILL)
 
     def _replied(self, reply: Reply) -> None:
         self.answered += 1

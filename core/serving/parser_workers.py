@@ -19,12 +19,10 @@ from core.policy.retry import Backoff
 from core.ports import Clock
 from core.serving.parser_judge import Method, Reply, Setup, Status
 from core.serving.parser_limits import Limits
-from core.serving.parser_process import Ending, Job, WorkerProcess, started
+from core.serving.parser_process import AHEAD, Ending, Job, WorkerProcess, started
 from core.serving.parser_telemetry import Meter
 from core.serving.structured_log import event
 
-AHEAD = 4
-"""Requests that a worker holds at most: the one it judges, and the next ones already in its socket."""
 STALL_S = 0.05
 TICK_S = 0.025
 ATTEMPTS = 2
@@ -45,8 +43,13 @@ class Workers:
         self._queue: deque[Job] = deque()
         self._ready: list[WorkerProcess] = []
         self._busy = asyncio.Event()
-        meter.observe("parser_queue", "Requests waiting for a worker.", lambda: len(self._queue))
+        meter.observe("parser_queue", "Requests waiting for a worker.", lambda: self.waiting)
         meter.observe("parser_workers", "Worker processes that answer.", lambda: len(self._ready))
+
+    @property
+    def waiting(self) -> int:
+        """Requests that no worker holds yet."""
+        return len(self._queue)
 
     async def answer(self, method: Method, request: bytes) -> Reply:
         """The reply to one request, however its workers fare."""
