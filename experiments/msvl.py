@@ -13,6 +13,9 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import ValidationError
+
+from core.errors import StoreError
 from core.flows.answer import EvaluationSettings
 from core.lab.experiment import (
     CallEstimate,
@@ -20,9 +23,9 @@ from core.lab.experiment import (
     Conclusion,
     Coverage,
     ExperimentConfig,
-    PathSafe,
     Plan,
     RunIdentity,
+    SuiteName,
     Workspace,
 )
 from core.model.calibration import InjectedFault
@@ -50,7 +53,7 @@ from core.ports import Clock, Parser, Ports
 class SuiteSpec(Frozen):
     """One system under evaluation."""
 
-    name: PathSafe
+    name: SuiteName
     language: LanguageSpec = LanguageSpec()
     index: IndexSpec
     retrieval: RetrievalSpec = RetrievalSpec()
@@ -85,11 +88,13 @@ class Msvl:
         """Golden set, corpora, few-shot pools, vocabularies."""
         from core.adapters.domain import example_files
         from core.adapters.ingest import corpus_files
+        from core.adapters.languages import VOCABULARIES, load_vocabulary
 
         files = {configs / config.golden}
         for suite in config.suites:
             files.update(corpus_files(configs / suite.index.corpus, suite.index.pipelines))
-            files.add(configs / "languages" / "avap" / f"{suite.language.vocabulary}.yaml")
+            vocabulary = load_vocabulary(suite.language.vocabulary, configs / VOCABULARIES)
+            files.add(configs / VOCABULARIES / f"{vocabulary.id}.yaml")
             if suite.few_shot.k:
                 files.update(example_files(configs / suite.few_shot.pool))
         return sorted(files)
@@ -201,7 +206,7 @@ class MsvlSession:
         from core.lab import report as rendering
         from core.measure.summary import Background, summarise
 
-        judged = [JudgedRow.model_validate_json(row) for cell in rows.values() for row in cell]
+        judged = [_row(cell, row) for cell, stored in rows.items() for row in stored]
         background = Background(
             record=record,
             questions=_questions(self.config, self.configs),
@@ -225,6 +230,18 @@ class MsvlSession:
         if not files:
             return None
         return {message: fault for file in sorted(files) for message, fault in read_truth(file).items()}
+
+
+def _row(cell: str, stored: str) -> JudgedRow:
+    try:
+        return JudgedRow.model_validate_json(stored)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, fault["loc"]))
+        raise StoreError(
+            f"a row of cell {cell} does not read back: {where}: {fault['msg']} ({stored[:40]}...)",
+            remedy="restore cells/ from a copy, or run again with --fresh (the old run is kept aside)",
+        ) from error
 
 
 def _questions(config: MsvlConfig, configs: Path) -> tuple[GoldenQuestion, ...]:

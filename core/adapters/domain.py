@@ -36,17 +36,19 @@ def load_examples(folder: Path) -> tuple[Example, ...]:
 
     Raises ConfigError for an empty or absent folder, an item that is not an example, and an id used twice.
     """
-    files = example_files(folder)
-    if not files:
-        raise ConfigError(f"{folder} holds no *.yaml", file=str(folder), remedy="name a folder of example files")
-    found = [(file, example) for file in files for example in _items(file, "examples", Example)]
+    found = [(file, example) for file in example_files(folder) for example in _items(file, "examples", Example)]
     _refuse_duplicates((file, example.id) for file, example in found)
     return tuple(example for _, example in found)
 
 
 def example_files(folder: Path) -> tuple[Path, ...]:
-    """The files that `load_examples` reads, sorted."""
-    return tuple(sorted(folder.glob("*.yaml")))
+    """The files that `load_examples` reads, sorted. Raises ConfigError for an empty or absent folder."""
+    files = tuple(sorted(folder.glob("*.yaml")))
+    if not files:
+        raise ConfigError(
+            f"{folder} holds no *.yaml", file=str(folder), path="few_shot.pool", remedy="name a folder of example files"
+        )
+    return files
 
 
 def leaked(examples: Iterable[Example], golden: Iterable[GoldenQuestion]) -> frozenset[str]:

@@ -42,9 +42,12 @@ class Assignment:
         """`data` with the value in its place; missing mappings are made. Raises ConfigError for a missing list item."""
         return self._laid(data, self.place)
 
-    def origins(self, root: Origin) -> Origins:
-        """The places that were set, all written on the command line."""
-        return Origins(root, {place: COMMAND_LINE for place, _ in walk(self.value, self.place)})
+    def origins(self, before: Origins) -> Origins:
+        """The places that were set or made on the way to them, all written on the command line."""
+        made = (self.place[:length] for length in range(1, len(self.place)))
+        places = [place for place in made if place not in before.places]
+        places += [place for place, _ in walk(self.value, self.place)]
+        return Origins(before.root, dict.fromkeys(places, COMMAND_LINE))
 
     def _laid(self, data: object, place: Place) -> Any:
         if not place:

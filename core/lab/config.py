@@ -25,7 +25,7 @@ from core.lab.experiment import ExperimentConfig
 from core.lab.nearest import did_you_mean
 from core.lab.schema import suite_fields
 from core.lab.source import Origins, Source, mapping, read, walk
-from core.lab.suites import pushed_down
+from core.lab.suites import merged, pushed_down
 
 ConfigT = TypeVar("ConfigT", bound=ExperimentConfig)
 FOLDERS = ("", "experiments", "campaigns")
@@ -53,6 +53,14 @@ class Draft:
                               remedy="add `experiment: msvl`, or extend a file that has it")  # fmt: skip
         return name
 
+    def placed(self, error: ConfigError) -> ConfigError:
+        """`error` with file and line of what it complains of, where it knows nothing but the path in here."""
+        if not error.path or error.file:
+            return error
+        at = self.origins.of(tuple(int(step) if step.isdecimal() else step for step in error.path.split(".")))
+        error.args, error.file, error.line = (f"{at}: {error}",), at.file, at.line
+        return error
+
     def validated(self, config_type: type[ConfigT]) -> ConfigT:
         """The configuration. Raises ConfigError telling all faults, each with its file, path and what is allowed."""
         data, origins = dict(self.data), self.origins
@@ -72,12 +80,12 @@ class Draft:
 def find(name: str, configs: Path) -> Path:
     """The file that `name` means: a path, or a name below `configs`. Raises ConfigError with the nearest names."""
     literal_path = Path(name)
-    if literal_path.suffix in {".yaml", ".yml"} and literal_path.is_file():
+    if literal_path.suffix in {".yaml", ".yml"} and _is_file(literal_path):
         return literal_path
     candidates = [configs / folder / f"{name}.yaml" for folder in FOLDERS] + [configs / name]
-    for file in candidates:
-        if file.is_file():
-            return file
+    found = next((file for file in candidates if _is_file(file)), None)
+    if found is not None:
+        return found
     known = known_names(configs)
     raise ConfigError(
         f"no configuration is called {name!r} (looked in {', '.join(str(configs / f) for f in FOLDERS)})",
@@ -97,7 +105,7 @@ def compose(file: Path, *, configs: Path, assignments: Sequence[str] = ()) -> Dr
     data, origins = dict(source.data), source.origins
     for assignment in map(Assignment.parse, assignments):
         data = mapping(assignment.applied(data))
-        origins = origins.under(assignment.origins(origins.root))
+        origins = origins.under(assignment.origins(origins))
     runtime = data.pop("runtime", None) or {}
     if not isinstance(runtime, dict):
         raise origins.fault("must be a mapping", ("runtime",), remedy="write keys below `runtime:`")
@@ -125,23 +133,30 @@ def _extended(file: Path, configs: Path, chain: tuple[Path, ...]) -> Source:
     origins = own.origins
     for base in _bases(own, file, configs):
         source = _extended(base, configs, (*chain, resolved))
-        data, origins = _merged(data, source.data), origins.under(source.origins)
+        data, origins = merged(data, source.data), origins.under(source.origins)
     mine = {key: value for key, value in own.data.items() if key != "extends"}
-    return Source(_merged(data, mine), origins.under(own.origins))
+    return Source(merged(data, mine), origins.under(own.origins))
 
 
-def _merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    return mapping(OmegaConf.to_container(OmegaConf.merge(dict(under), dict(over)), resolve=False))
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that no file system would take, as one too long
+        return False
 
 
 def _bases(source: Source, file: Path, configs: Path) -> Iterator[Path]:
     wanted = source.data.get("extends") or []
-    for name in [wanted] if isinstance(wanted, str) else wanted:
+    names = [wanted] if isinstance(wanted, str) else wanted
+    if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
+        remedy = "write `extends: experiments/msvl`, or a list of such names"
+        raise source.origins.fault("must be a name or a list of names", ("extends",), remedy=remedy)
+    for name in names:
         options = [root / f"{name}{suffix}" for root in (file.parent, configs) for suffix in ("", ".yaml")]
-        found = next((option for option in options if option.is_file()), None)
+        found = next((option for option in options if _is_file(option)), None)
         if found is None:
             near = [str(f.relative_to(configs).with_suffix("")) for f in configs.rglob("*.yaml")]
-            remedy = f"{did_you_mean(str(name), near)}looked in {file.parent} and {configs}"
+            remedy = f"{did_you_mean(name, near)}looked in {file.parent} and {configs}"
             raise source.origins.fault(f"{name!r} is not a file", ("extends",), remedy=remedy)
         yield found
 

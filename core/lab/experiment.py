@@ -18,17 +18,22 @@ from pydantic import Field, StringConstraints
 
 from core.model.frozen import Frozen
 from core.model.record import Provenance, RunRecord
-from core.model.specs import RuntimeSpec
+from core.model.specs import IsNumber, RuntimeSpec
 from core.ports import Clock
 
 PathSafe = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,119}$")]
 """A name that is a file name on every system and needs no quoting in a shell."""
 
 
+LONGEST_SUITE = 100
+"""Characters of a suite's name, which leaves room in a PathSafe for the number of a run."""
+SuiteName = Annotated[str, StringConstraints(pattern=rf"^[A-Za-z0-9][A-Za-z0-9._+-]{{0,{LONGEST_SUITE - 1}}}$")]
+
+
 class ExperimentConfig(Frozen):
     """Base of every experiment's configuration.
 
-    An experiment with suites adds `suites: tuple[SuiteType, ...]`, SuiteType having a `name: PathSafe`. Top-level keys
+    An experiment with suites adds `suites: tuple[SuiteType, ...]`, SuiteType having a `name: SuiteName`. Top-level keys
     of the YAML that SuiteType knows and the configuration does not are common to all suites: composition pushes them
     down, under each suite's own overrides. Without `suites:` and `sweep:` there is one suite, called `main`.
     """
@@ -36,7 +41,7 @@ class ExperimentConfig(Frozen):
     experiment: str
     """Which registered experiment runs this."""
     name: PathSafe
-    seed: int = 0
+    seed: Annotated[int, IsNumber] = 0
     """The one root seed; see core.model.frozen.seed_for."""
     runtime: RuntimeSpec = RuntimeSpec()
 

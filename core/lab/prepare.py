@@ -34,9 +34,12 @@ class Prepared(Generic[ConfigT]):
 def prepare(experiment: Experiment[ConfigT], draft: Draft, configs: Path) -> Prepared[ConfigT]:
     """Validate `draft` for `experiment`, pin its data, make its plan. Raises ConfigError; sends nothing."""
     config = draft.validated(experiment.config_type)
-    data = pinned(experiment.data_files(config, configs), configs)
+    try:
+        data = pinned(experiment.data_files(config, configs), configs)
+        plan = experiment.plan(config, configs)
+    except ConfigError as error:
+        raise draft.placed(error) from error
     identity = fingerprint(config, data)
-    plan = experiment.plan(config, configs)
     if not plan.expected:
         raise ConfigError("the plan holds no rows", file=str(draft.file), remedy="give it questions and runs")
     return Prepared(experiment, config, stored(config, draft.runtime), data, identity, plan)

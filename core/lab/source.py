@@ -90,7 +90,8 @@ def read(file: Path) -> Source:
             f"{Origin(name, line)}: {error.problem}", file=name, line=line, remedy="mend the YAML"
         ) from error
     except (yaml.YAMLError, OmegaConfBaseException, RecursionError) as error:
-        raise ConfigError(f"{name}: {error}", file=name, remedy="mend the YAML") from error
+        what = str(error).partition("\n")[0]
+        raise ConfigError(f"{name}: {what}", file=name, remedy="mend the YAML") from error
     origins = Origins(Origin(name), {place: Origin(name, line) for place, line in _lines(node, ())} if node else {})
     _only_text_keys(data, origins)
     return Source(mapping(data), origins)

@@ -7,14 +7,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from core.lab.experiment import LONGEST_SUITE
 from core.lab.source import Origin, Origins, Place
 from core.model.frozen import digest
 
 DEFAULT_SUITE = "main"
-LONGEST_NAME = 100
 
 
 @dataclass(frozen=True)
@@ -26,17 +26,25 @@ class Override:
     places: Mapping[Place, Origin]
 
 
+NOTHING = Override("", {}, {})
+
+
 def overrides(data: Mapping[str, Any], origins: Origins) -> tuple[Override, ...]:
     """The suites that `suites:` and `sweep:` of `data` describe: every suite at every grid point, in the order written.
 
-    A swept value is laid over the suite's own. Raises ConfigError for malformed entries and for names used twice.
+    A swept value is laid over the suite's own. What is swept names the suites, after the names of those that are
+    written out if these are several. Raises ConfigError for malformed entries and for names used twice.
     """
-    explicit = tuple(_explicit(data.get("suites"), origins)) or (None,)
-    points = tuple(_points(data.get("sweep"), origins)) or (None,)
-    made = tuple(_at(suite, point) for suite in explicit for point in points)
-    for name, times in Counter(suite.name for suite in made).items():
+    written = tuple(_explicit(data.get("suites"), origins))
+    points = tuple(_points(data.get("sweep"), origins))
+    if len(written) == 1 and points:
+        written = (replace(written[0], name=""),)
+    made = tuple(_at(suite, point) for suite in written or (NOTHING,) for point in points or (NOTHING,))
+    # Names are folders, and some file systems take `a` and `A` for one.
+    for name, times in Counter(suite.name.casefold() for suite in made).items():
         if times > 1:
-            raise origins.fault(f"two suites are called {name!r}", ("suites",), remedy="give each suite its own name")
+            place = "sweep" if points else "suites"
+            raise origins.fault(f"two suites are called {name!r}", (place,), remedy="give each suite its own name")
     return made
 
 
@@ -70,39 +78,58 @@ def _points(sweep: object, origins: Origins) -> Iterator[Override]:
         raise origins.fault(
             "must map dotted paths to lists of values", ("sweep",), remedy="write `retrieval.k: [4, 8]`"
         )
+    axes = tuple(_axes(sweep, ("sweep",), origins))
+    for point in itertools.product(*(axis.values for axis in axes)):
+        yield _point(tuple(zip(axes, point, strict=True)))
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """One thing that is swept: its place in a suite, its values, and where they were written."""
+
+    place: tuple[str, ...]
+    values: Sequence[object]
+    origin: Origin
+
+
+def _axes(sweep: Mapping[str, Any], place: Place, origins: Origins) -> Iterator[_Axis]:
+    """The lists in `sweep`; their paths may be written with dots, as nested mappings, or both."""
     for path, values in sweep.items():
-        if not isinstance(values, list) or not values:
-            raise origins.fault("must be a list of values", ("sweep", path), remedy=f"write `{path}: [...]`")
-    for point in itertools.product(*(range(len(values)) for values in sweep.values())):
-        yield _point({path: sweep[path][at] for path, at in zip(sweep, point, strict=True)}, origins)
+        here = (*place, path)
+        steps = tuple(step for part in here[1:] for step in str(part).split("."))
+        if not all(steps) or steps[0] == "name":
+            remedy = "write `retrieval.k: [4, 8]`; the values name the suites"
+            raise origins.fault("is no part of a suite that can be swept", here, remedy=remedy)
+        if isinstance(values, Mapping) and values:
+            yield from _axes(values, here, origins)
+        elif isinstance(values, list) and values:
+            yield _Axis(steps, values, origins.of(here))
+        else:
+            raise origins.fault("must be a list of values", here, remedy=f"write `{'.'.join(steps)}: [...]`")
 
 
-def _point(chosen: Mapping[str, Any], origins: Origins) -> Override:
+def _point(chosen: Sequence[tuple[_Axis, object]]) -> Override:
     values: dict[str, Any] = {}
-    places: dict[Place, Origin] = {}
-    for path, value in chosen.items():
-        steps = path.split(".")
+    for axis, value in chosen:
         nested = value
-        for step in reversed(steps):
+        for step in reversed(axis.place):
             nested = {step: nested}
         values = merged(values, nested)
-        places[tuple(steps)] = origins.of(("sweep", path))
-    return Override("_".join(itertools.starmap(_label, chosen.items()))[:LONGEST_NAME], values, places)
+    name = "_".join(_label(axis.place[-1], value) for axis, value in chosen)[:LONGEST_SUITE]
+    return Override(name, values, {axis.place: axis.origin for axis, _ in chosen})
 
 
-def _label(path: str, value: object) -> str:
+def _label(key: str, value: object) -> str:
     """A readable, path-safe word for one swept value: text by itself, anything else with its key."""
     if isinstance(value, Mapping):
         value = value.get("name") or digest(value)[:8]
     word = re.sub(r"[^A-Za-z0-9._+-]+", "-", str(value)).strip("-.") or "empty"
-    return word if isinstance(value, str) and word[0].isalnum() else f"{path.rpartition('.')[2]}-{word}"
+    return word if isinstance(value, str) and word[0].isalnum() else f"{key}-{word}"
 
 
-def _at(suite: Override | None, point: Override | None) -> Override:
-    if suite is None or point is None:
-        return suite or point or Override(DEFAULT_SUITE, {}, {})
-    values = merged(suite.values, point.values)
-    return Override(f"{suite.name}_{point.name}", values, {**suite.places, **point.places})
+def _at(suite: Override, point: Override) -> Override:
+    name = "_".join(filter(None, (suite.name, point.name))) or DEFAULT_SUITE
+    return Override(name, merged(suite.values, point.values), {**suite.places, **point.places})
 
 
 def pushed_down(data: Mapping[str, Any], origins: Origins, common: Sequence[str]) -> tuple[dict[str, Any], Origins]:

@@ -9,16 +9,26 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from core.model.frozen import Frozen
 from core.model.prompt import Effort
 from core.model.retrieval import RetrievalMode
 from core.model.syntax import Dialect
 
-Share = Annotated[float, Field(ge=0.0, le=1.0)]
-Positive = Annotated[int, Field(ge=1)]
-Seconds = Annotated[float, Field(gt=0.0)]
+
+def _counted(value: object) -> object:
+    # YAML reads `yes` and `on` as true, and pydantic would read true as 1.
+    if isinstance(value, bool):
+        raise ValueError("must be a number, not yes or no")  # noqa: TRY004  pydantic reports ValueError alone
+    return value
+
+
+IsNumber = BeforeValidator(_counted)
+Share = Annotated[float, IsNumber, Field(ge=0.0, le=1.0)]
+Positive = Annotated[int, IsNumber, Field(ge=1)]
+Natural = Annotated[int, IsNumber, Field(ge=0)]
+Seconds = Annotated[float, IsNumber, Field(gt=0.0)]
 
 
 class Provider(StrEnum):
@@ -93,7 +103,7 @@ class ChunkingSpec(Frozen):
     """How documents are cut. Sizes in words."""
 
     max_words: Positive = 160
-    overlap_words: Annotated[int, Field(ge=0)] = 0
+    overlap_words: Natural = 0
 
 
 class IndexSpec(Frozen):
@@ -125,7 +135,7 @@ class FewShotSpec(Frozen):
 
     pool: str = ""
     """Folder of validated examples, relative to the configs root."""
-    k: Annotated[int, Field(ge=0)] = 5
+    k: Natural = 5
 
 
 class Comparator(StrEnum):
@@ -140,7 +150,7 @@ class GateSpec(Frozen):
 
     metric: str
     comparator: Comparator = Comparator.AT_LEAST
-    threshold: float
+    threshold: Annotated[float, IsNumber]
     query_type: str | None = None
     """Restrict to one query type; None is all."""
 
@@ -155,8 +165,8 @@ class BandSpec(Frozen):
 class BudgetSpec(Frozen):
     """Hard caps over the whole run, reserved before each call is sent."""
 
-    usd: Annotated[float, Field(ge=0.0)] | None = None
-    tokens: Annotated[int, Field(ge=0)] | None = None
+    usd: Annotated[float, IsNumber, Field(ge=0.0)] | None = None
+    tokens: Natural | None = None
 
 
 class TlsSpec(Frozen):
@@ -175,6 +185,13 @@ class TlsSpec(Frozen):
         return self
 
 
+class PoolKind(StrEnum):
+    """What runs the cells."""
+
+    INLINE = "inline"
+    """This process, on one event loop."""
+
+
 class RuntimeSpec(Frozen):
     """Where and how fast: never part of the fingerprint, and the only place for `${oc.env:...}`."""
 
@@ -182,7 +199,7 @@ class RuntimeSpec(Frozen):
     """Language-model calls in flight, over the whole process."""
     cells: Positive = 2
     """Cells in flight."""
-    pool: str = "inline"
+    pool: PoolKind = PoolKind.INLINE
     parser_url: str | None = None
     """host:port of a running parser, or several after commas; `grpcs://` for TLS; `http://` for the vendor's language
     server, which executes and does not validate. None starts a parser as a child process."""
@@ -196,5 +213,5 @@ class RuntimeSpec(Frozen):
     judge_url: str | None = None
     llm_deadline_s: Seconds = 120.0
     """For one call with all its retries."""
-    rehearsal_latency_ms: Annotated[int, Field(ge=0)] = 0
+    rehearsal_latency_ms: Natural = 0
     budget: BudgetSpec = BudgetSpec()
