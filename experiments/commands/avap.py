@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -13,17 +14,29 @@ import typer
 from core.errors import ConfigError, ExitCode
 from core.model.specs import LanguageSpec
 from core.model.syntax import Diagnostic, Dialect, ParseResult, Validity
+from experiments.commands.avap_explain import explain
+from experiments.commands.avap_format import fmt
 from experiments.commands.avap_pool import pool_stats
 from experiments.commands.avap_run import cover, run
+from experiments.commands.avap_source import raw_program, refuse_unreadable, shown_name, uri_of
 
 app = typer.Typer(no_args_is_help=True)
 app.command()(run)
 app.command()(cover)
 app.command("pool-stats")(pool_stats)
+app.command()(fmt)
+app.command()(explain)
 
-_STDIN = Path("-")
 _SHOWN = 96
 """Columns of a source line that are shown around a fault."""
+
+
+class Format(StrEnum):
+    """How verdicts are written."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
 
 
 @app.callback()
@@ -40,6 +53,9 @@ def check(
     dialect: Annotated[
         Dialect, typer.Option(help="How arguments are read; lenient also takes bare text and empty arguments.")
     ] = Dialect.STRICT,
+    form: Annotated[
+        Format, typer.Option("--format", help="text for people, json as --json, sarif for editors and CI services.")
+    ] = Format.TEXT,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per file and line, for scripts.")] = False,
 ) -> None:
     """Check AVAP programs, as a compiler would.
@@ -58,26 +74,41 @@ def check(
     from core.adapters.languages import load_vocabulary
 
     table = load_vocabulary(vocabulary)
+    form = _chosen(form, as_json=as_json)
     verdicts: Counter[Validity] = Counter()
+    judged: list[tuple[Path, ParseResult]] = []
     unreadable: list[str] = []
     for file in files:
-        name = "<stdin>" if file == _STDIN else typer.format_filename(file)
+        name = shown_name(file)
         try:
-            raw = _bytes(file)
+            raw = raw_program(file)
         except OSError as error:
             unreadable.append(f"{name} ({error.strerror})")
             continue
         result = check_bytes(raw, table, dialect)
         verdicts[result.verdict] += 1
-        typer.echo(_json(name, result) if as_json else _text(name, result, raw))
-    if unreadable:
-        raise ConfigError(f"cannot read {', '.join(unreadable)}", remedy="name files that exist and may be read")
+        if form is Format.SARIF:
+            judged.append((file, result))
+        else:
+            typer.echo(_json(name, result) if form is Format.JSON else _text(name, result, raw))
+    if form is Format.SARIF:
+        typer.echo(_sarif(judged, unreadable))
+    refuse_unreadable(unreadable)
     if verdicts[Validity.INVALID]:
         raise typer.Exit(ExitCode.GATE_FAILED)
 
 
-def _bytes(file: Path) -> bytes:
-    return typer.get_binary_stream("stdin").read() if file == _STDIN else file.read_bytes()
+def _chosen(form: Format, *, as_json: bool) -> Format:
+    if as_json and form is Format.SARIF:
+        raise ConfigError("--json and --format sarif exclude each other", remedy="leave one of them out")
+    return Format.JSON if as_json else form
+
+
+def _sarif(judged: list[tuple[Path, ParseResult]], unreadable: list[str]) -> str:
+    from core.avap.sarif import Judged, sarif_log
+
+    files = [Judged(uri=uri_of(file), result=result) for file, result in judged]
+    return sarif_log(files, [f"cannot read {name}" for name in unreadable]).to_json()
 
 
 def _json(name: str, result: ParseResult) -> str:
