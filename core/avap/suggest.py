@@ -38,7 +38,7 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
 def edit_distance(left: str, right: str, bound: int) -> int:
     """Insertions, deletions, replacements and swaps of neighbours that turn `left` into `right`.
 
-    Gives up with `bound + 1` as soon as the distance must exceed `bound`.
+    A distance above `bound` is given as `bound + 1`, and found out early.
     """
     before_last: list[int] = []
     last = list(range(len(right) + 1))
@@ -52,4 +52,4 @@ def edit_distance(left: str, right: str, bound: int) -> int:
         if min(current) > bound:
             return bound + 1
         before_last, last = last, current
-    return last[-1]
+    return min(last[-1], bound + 1)

@@ -19,10 +19,6 @@ KEYWORDS: Final = frozenset(
 )
 """Words of the grammar itself; a vocabulary names everything else that can be called."""
 BUILTINS: Final = frozenset({"str", "int", "float", "len"})
-GRAMMAR_NODE_TYPES: Final = frozenset(
-    {"assign", "if_mode1", "if_mode2", "else", "startLoop", "try", "connector_call", "function", "return"}
-    | {"import", "include"}
-)
 
 
 class ParameterKind(StrEnum):

@@ -376,3 +376,10 @@ def test_a_text_that_no_encoding_takes_is_still_answered() -> None:
 def test_an_invalid_program_still_has_a_tree() -> None:
     parsed = parse("x = 1\nif(a, b, =)\ny = foo(1)\n", vocabulary(), Dialect.STRICT)
     assert len(parsed.tree.body) == 2
+
+
+@pytest.mark.parametrize(
+    "code", ["1[if(a", "x = 5(", "x = 1.(", "[1", "x = 'a'(b", "if(", "if", "function", "x =", "="]
+)
+def test_a_broken_end_is_answered(code: str) -> None:
+    assert judge(code).verdict is Validity.INVALID
