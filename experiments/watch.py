@@ -55,12 +55,15 @@ class LiveWatcher:
         self._tally = Tally(plan, finished)
         for suite, expected in self._tally.expected.items():
             done = self._tally.done[suite]
-            self._bars[suite] = self._progress.add_task(suite, total=expected, completed=done, before=done)
+            # Not started: a suite that waits for others has no rate yet.
+            self._bars[suite] = self._progress.add_task(suite, start=False, total=expected, completed=done, before=done)
 
     def advance(self, cell: str, rows: int = 1) -> None:
         """Move the bar of the cell's suite."""
         if self._tally is not None:
-            self._progress.advance(self._bars[self._tally.advance(cell, rows)], rows)
+            bar = self._bars[self._tally.advance(cell, rows)]
+            self._progress.start_task(bar)
+            self._progress.advance(bar, rows)
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -71,20 +74,21 @@ class LiveWatcher:
 
 
 class PlainWatcher:
-    """A line when it starts, then one per suite at most every PLAIN_INTERVAL_S, and one when a suite is full."""
+    """A line when it starts, one per suite underway at most every PLAIN_INTERVAL_S, and one when a suite is full."""
 
     def __init__(self, clock: Clock, stream: TextIO) -> None:
         self._clock = clock
         self._stream = stream
         self._tally: Tally | None = None
-        self._began = self._said = 0.0
+        self._said = self._last = 0.0
+        self._began: dict[str, float] = {}
         self._before: Counter[str] = Counter()
 
     def begin(self, plan: Plan, finished: Mapping[str, int]) -> None:
         """Say what is to be done."""
         self._tally = Tally(plan, finished)
         self._before = Counter(self._tally.done)
-        self._began = self._said = self._clock.monotonic()
+        self._said = self._last = self._clock.monotonic()
         going_on = f", {self._before.total()} of them done before" if self._before.total() else ""
         self._print(f"{len(plan.cells)} cells, {plan.expected} rows{going_on}")
 
@@ -93,12 +97,16 @@ class PlainWatcher:
         if self._tally is None:
             return
         suite, now = self._tally.advance(cell, rows), self._clock.monotonic()
+        # A suite began when the row before its first one came: until then others had the calls.
+        self._began.setdefault(suite, self._last)
+        self._last = now
+        if self._is_full(suite):
+            self._print(self._line(suite, now))
         if now - self._said >= PLAIN_INTERVAL_S:
             self._said = now
-            for each in self._tally.expected:
-                self._print(self._line(each, now))
-        elif self._tally.done[suite] == self._tally.expected[suite]:
-            self._print(self._line(suite, now))
+            for each in self._began:
+                if not self._is_full(each):
+                    self._print(self._line(each, now))
 
     def __enter__(self) -> Self:
         return self
@@ -106,10 +114,15 @@ class PlainWatcher:
     def __exit__(self, *_: object) -> None:
         return None
 
+    def _is_full(self, suite: str) -> bool:
+        return self._tally is not None and self._tally.done[suite] == self._tally.expected[suite]
+
     def _line(self, suite: str, now: float) -> str:
         assert self._tally is not None
         done, expected = self._tally.done[suite], self._tally.expected[suite]
-        return f"{suite}: {done}/{expected} {_pace(done - self._before[suite], expected - done, now - self._began)}"
+        return (
+            f"{suite}: {done}/{expected} {_pace(done - self._before[suite], expected - done, now - self._began[suite])}"
+        )
 
     def _print(self, line: str) -> None:
         print(line.rstrip(), file=self._stream, flush=True)

@@ -37,7 +37,9 @@ class Laboratory:
 
 
 async def execute(prepared: Prepared[ConfigT], lab: Laboratory) -> Outcome:
-    """Run `prepared` to its end, from wherever an earlier driver left it; a complete run is only looked up.
+    """Run `prepared` to its end, from wherever an earlier driver left it.
+
+    A complete run is only looked up, unless its report was lost or changed: that is written again from the rows.
 
     Returns the outcome of a run that got to its report, complete or partial. Raises what stopped it otherwise
     (DependencyDown, StoreError, ConfigError when the run cannot go on as it was, CancelledError); all rows
@@ -46,7 +48,7 @@ async def execute(prepared: Prepared[ConfigT], lab: Laboratory) -> Outcome:
     folder = prepared.folder(lab.results)
     with folder.driven():
         before = folder.outcome
-        if before is not None and before.status is Status.COMPLETE:
+        if before is not None and before.status is Status.COMPLETE and folder.holds(before.files):
             return before
         folder.write("config.yaml", prepared.text.encode())
         workspace = Workspace(folder.path, folder.path / "recordings", folder.path / "logs", lab.configs, lab.cache)

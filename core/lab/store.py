@@ -105,6 +105,10 @@ class RunFolder:
                              remedy="restore it from a copy, or run again with --fresh")  # fmt: skip
         return done is not None
 
+    def holds(self, files: Mapping[str, str]) -> bool:
+        """Whether each of `files`, name -> sha256, is there as it was written."""
+        return all(_sha256(self.path / name) == sha256 for name, sha256 in files.items())
+
     def forget_outcome(self) -> None:
         """Remove the outcome of the driver before: from now on the run is under way."""
         try:
@@ -147,6 +151,13 @@ class RunFolder:
             first = error.errors(include_url=False)[0]
             what = f"{file} does not read back: {'.'.join(map(str, first['loc']))}: {first['msg']}"
             raise StoreError(what, file=str(file), remedy="restore it, or run again with --fresh") from error
+
+
+def _sha256(file: Path) -> str | None:
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError:
+        return None
 
 
 def run_folder(results: Path, experiment: str, name: str, fingerprint: str) -> RunFolder:

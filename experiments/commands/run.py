@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -96,11 +97,11 @@ def _drive(ready: Prepared[Any], root: Path) -> None:
     try:
         outcome = drive(ready, root)
     except KeyboardInterrupt:
-        _say(f"stopped. Every finished row is safe; go on with: assay resume {_quoted(folder)}")
+        _say(f"stopped. Every finished row is safe; go on with: {_to_go_on(folder)}")
         raise typer.Exit(INTERRUPTED) from None
     except AssayError as error:
         if not isinstance(error, ConfigError) and "resume" not in error.remedy:
-            error.remedy = f"{error.remedy + '; then: ' if error.remedy else ''}assay resume {_quoted(folder)}"
+            error.remedy = f"{error.remedy + '; then: ' if error.remedy else ''}{_to_go_on(folder)}"
         raise
     _conclude(folder, outcome)
     raise typer.Exit(outcome.exit_code)
@@ -114,7 +115,7 @@ def _conclude(folder: RunFolder, outcome: Outcome) -> None:
     if outcome.remedy:
         console.print(f"  fix: {outcome.remedy}", markup=False)
     if outcome.status is Status.PARTIAL:
-        console.print(f"  go on with: assay resume {_quoted(folder)}", markup=False)
+        console.print(f"  go on with: {_to_go_on(folder)}", markup=False)
     location(console, folder)
 
 
@@ -158,8 +159,10 @@ def _money(usd: float | None) -> str:
     return "not known" if usd is None else f"{usd:.2f}"
 
 
-def _quoted(folder: RunFolder) -> str:
-    return folder.path.name
+def _to_go_on(folder: RunFolder) -> str:
+    """The command that resumes, as it can be pasted here: by name only where the name will be looked up."""
+    is_known = folder.path.parent.parent.absolute() == results_root().absolute()
+    return f"assay resume {shlex.quote(folder.path.name if is_known else str(folder.path))}"
 
 
 def _say(line: str) -> None:
