@@ -147,8 +147,7 @@ async def test_overload_is_told_with_a_time_to_come_back(unruly: None, tmp_path:
         refused = await asyncio.gather(*(error_of(stub) for _ in range(20)))
         assert {error.code() for error in refused} == {grpc.StatusCode.RESOURCE_EXHAUSTED}
         assert all(10 <= pause_ms(error) <= 2000 for error in refused)
-        for gate in gates:
-            await asyncio.to_thread(gate.write_bytes, b"go")
+        await asyncio.gather(*(asyncio.to_thread(gate.write_bytes, b"go") for gate in gates))
         assert [reply.verdict for reply in await asyncio.gather(*held)] == ["INVALID"] * 3
         assert (await stub.Parse(wire.ParseRequest(code=GOOD))).verdict == "VALID"
 
