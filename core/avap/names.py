@@ -16,7 +16,11 @@ from core.avap.tokens import Token
 from core.avap.vocabulary import BUILTINS, KEYWORDS, Vocabulary
 from core.model.syntax import Category
 
-_MENTIONED: Final = re.compile(r"\b(?:function|import|include|def|func|fn)\s++<?\s*+([^\W\d]\w*+)", re.IGNORECASE)
+_GAP: Final = r"(?:\s|/\*[^*]{0,200}\*/)"
+"""Between two words: a comment, too, but none so long that looking for its end costs."""
+_MENTIONED: Final = re.compile(
+    rf"\b(?:function|import|include|def|func|fn){_GAP}++<?{_GAP}*+([^\W\d]\w*+)", re.IGNORECASE
+)
 _LONG_KEYWORDS: Final = ("endLoop", "exception", "function", "startLoop")
 """Keywords long enough that two edits cannot make one of an ordinary name."""
 

@@ -24,6 +24,8 @@ from core.model.syntax import Category, Dialect
 ACCEPTED_BY_LENIENT: Final = "accepted by dialect lenient"
 _BLOCK_BRACES: Final = frozenset({t.BLOCK_OPEN, t.BLOCK_CLOSE})
 _ODD_STARTS: Final = frozenset({t.HASH, "else"})
+_ASKED_OF_A_VALUE: Final = frozenset({".", "[", *AUGMENTED})
+"""After one of these a keyword is taken for a variable."""
 
 
 Rule = Callable[["Statements", list[Token]], None]
@@ -173,7 +175,7 @@ class Statements:
                     self._command(tokens, command)
                     return
             rule = self._rules.get(word)
-            if rule is not None and second not in {".", "[", *AUGMENTED}:
+            if rule is not None and (second not in _ASKED_OF_A_VALUE or (second == "[" and word == "return")):
                 rule(self, tokens)
             elif second == "(":
                 self._call(tokens)

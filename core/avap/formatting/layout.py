@@ -106,7 +106,9 @@ class _Sheet:
 
     def end_line(self, trailing: Sequence[str], own: Sequence[str], step: int = 0) -> None:
         """End the line after `trailing`, give each of `own` a line, and begin one at a depth changed by `step`."""
-        self._lines.append(" ".join(["".join(self._line), *trailing]))
+        line = " ".join(["".join(self._line), *trailing])
+        if line.strip():
+            self._lines.append(line)
         self._lines.extend(INDENT * self.depth + comment for comment in own)
         self.depth += step
         self._line = [INDENT * self.depth]
