@@ -33,7 +33,7 @@ from core.model.syntax import Dialect, Validity
 from core.serving import parser_process
 from core.serving.parser_judge import Languages
 from core.serving.parser_limits import Limits
-from core.serving.parser_server import ServerSpec, Tls, serving
+from core.serving.parser_server import Listening, ServerSpec, Tls, serving
 
 LANGUAGE = LanguageSpec()
 LANGUAGES = Languages.read(vocabulary_root(), LANGUAGE)
@@ -140,16 +140,27 @@ async def test_overload_is_told_with_a_time_to_come_back(unruly: None, tmp_path:
     gates = [tmp_path / f"gate-{n}" for n in range(3)]
     for gate in gates:
         os.mkfifo(gate)
-    async with served(limits=Limits(workers=1, calls=3)) as target, grpc.aio.insecure_channel(target) as channel:
+    spec = ServerSpec(port=0, limits=Limits(workers=1, calls=3), metrics_port=0)
+    async with (
+        serving(LANGUAGES, spec) as server,
+        grpc.aio.insecure_channel(f"127.0.0.1:{server.port}") as channel,
+    ):
         stub = ParserStub(channel)
         held = [stub.Parse(wire.ParseRequest(code=f"# wait {gate}")) for gate in gates]
-        await asyncio.gather(*(call.wait_for_connection() for call in held))
+        while "parser_in_hand 3.0" not in await metrics(server):
+            pass
         refused = await asyncio.gather(*(error_of(stub) for _ in range(20)))
         assert {error.code() for error in refused} == {grpc.StatusCode.RESOURCE_EXHAUSTED}
         assert all(10 <= pause_ms(error) <= 2000 for error in refused)
         await asyncio.gather(*(asyncio.to_thread(gate.write_bytes, b"go") for gate in gates))
         assert [reply.verdict for reply in await asyncio.gather(*held)] == ["INVALID"] * 3
         assert (await stub.Parse(wire.ParseRequest(code=GOOD))).verdict == "VALID"
+
+
+async def metrics(server: Listening) -> list[str]:
+    url = f"http://127.0.0.1:{server.metrics_port}/metrics"
+    text: str = await asyncio.to_thread(lambda: urllib.request.urlopen(url).read().decode())
+    return text.splitlines()
 
 
 def pause_ms(error: grpc.aio.AioRpcError) -> int:
@@ -214,9 +225,7 @@ async def test_metrics_count_calls_by_status_and_show_what_is_in_hand() -> None:
         async with connect(target, language=LanguageSpec(vocabulary="none"), deadline_s=WAIT_S) as parser:
             with pytest.raises(ParserRefused):
                 await parser.parse(GOOD)
-        url = f"http://127.0.0.1:{server.metrics_port}/metrics"
-        text = await asyncio.to_thread(lambda: urllib.request.urlopen(url).read().decode())
-    lines = text.splitlines()
+        lines = await metrics(server)
     assert 'parser_calls_total{code="OK",method="Parse"} 3.0' in lines
     assert 'parser_calls_total{code="INVALID_ARGUMENT",method="Parse"} 1.0' in lines
     assert 'parser_call_seconds_count{method="Parse"} 4.0' in lines
