@@ -15,7 +15,7 @@ from core.avap.formatting import format_program, same_tree
 from core.model.syntax import Dialect, Validity
 
 quick = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 whole = programs(vocabulary())
 scrawls = whole.flatmap(lambda lines: scrawled(lines).map(lambda text: (lines, text)))
