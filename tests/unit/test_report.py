@@ -23,7 +23,7 @@ BANDS = (BandSpec(name="GOOD", floor=0.6), BandSpec(name="POOR", floor=0.0))
 
 def rows(*, rejected: bool = True) -> tuple[JudgedRow, ...]:
     lost = {Metric.FAITHFULNESS: scored(0.0, raw=0.9), Metric.GLOBAL: scored(0.2, raw=0.7)}
-    bad = {"syntax": Validity.INVALID, "scores": lost, "answer": HOSTILE} if rejected else {}
+    bad: dict[str, Any] = {"syntax": Validity.INVALID, "scores": lost, "answer": HOSTILE} if rejected else {}
     return (
         row(QUESTIONS[0], 1, **bad),
         *(row(q, r) for q in QUESTIONS for r in (1, 2) if (q.id, r) != ("GD-C-001", 1)),
