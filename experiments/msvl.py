@@ -107,7 +107,7 @@ class Msvl:
         expected = len(_questions(config, configs))
         return Plan(
             cells=tuple(
-                Cell(id=f"{suite.name}.run-{run:02}", suite=suite.name, run=run, expected=expected)
+                Cell(id=_cell_id(suite.name, run), suite=suite.name, run=run, expected=expected)
                 for suite in config.suites
                 for run in range(1, config.runs + 1)
             ),
@@ -206,10 +206,12 @@ class MsvlSession:
         from core.lab import report as rendering
         from core.measure.summary import Background, summarise
 
-        judged = [_row(cell, row) for cell, stored in rows.items() for row in stored]
+        questions = _questions(self.config, self.configs)
+        known = frozenset(question.id for question in questions)
+        judged = [_row(cell, row, known) for cell, stored in rows.items() for row in stored]
         background = Background(
             record=record,
-            questions=_questions(self.config, self.configs),
+            questions=questions,
             gates=self.config.gates,
             bands=self.config.bands,
             truth=self._truth(),
@@ -226,22 +228,34 @@ class MsvlSession:
     def _truth(self) -> Mapping[str, InjectedFault] | None:
         from core.adapters.rehearsal import read_truth
 
-        files = {suite.truth for suite in self.suites.values() if suite.truth is not None}
+        # A rehearsal server of the user's own (runtime.generator_url) keeps its truth elsewhere, if at all.
+        files = {suite.truth for suite in self.suites.values() if suite.truth is not None and suite.truth.exists()}
         if not files:
             return None
         return {message: fault for file in sorted(files) for message, fault in read_truth(file).items()}
 
 
-def _row(cell: str, stored: str) -> JudgedRow:
+def _row(cell: str, stored: str, known: frozenset[str]) -> JudgedRow:
+    """A stored row, which must be one that `cell` can hold: whoever edits a journal should hear of it."""
     try:
-        return JudgedRow.model_validate_json(stored)
+        row = JudgedRow.model_validate_json(stored)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, fault["loc"]))
-        raise StoreError(
-            f"a row of cell {cell} does not read back: {where}: {fault['msg']} ({stored[:40]}...)",
-            remedy="restore cells/ from a copy, or run again with --fresh (the old run is kept aside)",
-        ) from error
+        raise _damaged(cell, stored, f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}") from error
+    if _cell_id(row.suite, row.run) != cell or row.id not in known:
+        raise _damaged(cell, stored, f"it is that of {row.id} in {_cell_id(row.suite, row.run)}")
+    return row
+
+
+def _damaged(cell: str, stored: str, what: str) -> StoreError:
+    return StoreError(
+        f"a row of cell {cell} is not as this run wrote it: {what} ({stored[:40]}...)",
+        remedy="restore cells/ from a copy, or run again with --fresh (the old run is kept aside)",
+    )
+
+
+def _cell_id(suite: str, run: int) -> str:
+    return f"{suite}.run-{run:02}"
 
 
 def _questions(config: MsvlConfig, configs: Path) -> tuple[GoldenQuestion, ...]:

@@ -72,8 +72,11 @@ class Workshop:
         self._ledger: Ledger | None = None
 
     def truth(self, acting: RehearsalSpec) -> Path:
-        """The file where a rehearsal model of this behaviour notes what it spoiled."""
-        return self._places.logs / f"rehearsal-truth-{digest(acting)[:8]}.jsonl"
+        """The file where a rehearsal model of this behaviour notes what it spoiled, there once we have started one.
+
+        It stands beside the replies it speaks of: without it they could not be told from clean ones.
+        """
+        return self._rehearsed(acting) / "truth.jsonl"
 
     async def parser(self, language: LanguageSpec) -> Parser:
         """The gate for `language`: the configured server, or one of our own."""
@@ -178,10 +181,11 @@ class Workshop:
 
     def _replies(self, acting: RehearsalSpec | None) -> Recordings:
         """A model's recorded replies. Rehearsal models of one name that behave differently must not share theirs."""
-        folder = self._places.recordings
-        if acting is not None:
-            folder /= f"rehearsal-{digest(acting)[:8]}"
+        folder = self._places.recordings if acting is None else self._rehearsed(acting)
         return self._recordings.setdefault(folder, Recordings(folder, RecordingMode.RECORD))
+
+    def _rehearsed(self, acting: RehearsalSpec) -> Path:
+        return self._places.recordings / f"rehearsal-{digest(acting)[:8]}"
 
     async def _budget(self) -> Ledger:
         if self._ledger is None:

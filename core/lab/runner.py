@@ -149,7 +149,10 @@ class _Drive:
                     self.lab.watcher.advance(cell.id)
                     count += 1
         if count > cell.expected:
-            raise StoreError(f"cell {cell.id} has {count} rows, {cell.expected} were planned")
+            raise StoreError(
+                f"cell {cell.id} has {count} rows, {cell.expected} were planned: some were not made by this run",
+                remedy="restore cells/ from a copy, or run again with --fresh (the old run is kept aside)",
+            )
         if count == cell.expected:
             self.folder.mark_done(cell.id)
 

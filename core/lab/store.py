@@ -30,6 +30,10 @@ from core.lab.outcome import CellDone, Outcome, Status
 from core.model.record import RunRecord
 
 FINGERPRINT_SHOWN = 12
+REMEDIES = {
+    "outcome.json": "delete it: the next driver makes it again",
+    "done.json": "delete it: the next driver makes it again, from the rows as they stand",
+}
 Stored = TypeVar("Stored", bound=BaseModel)
 
 
@@ -149,8 +153,11 @@ class RunFolder:
             raise store_error(error, file) from error
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            what = f"{file} does not read back: {'.'.join(map(str, first['loc']))}: {first['msg']}"
-            raise StoreError(what, file=str(file), remedy="restore it, or run again with --fresh") from error
+            where = "".join(f"{step}: " for step in first["loc"])
+            remedy = REMEDIES.get(file.name, "restore it, or run again with --fresh (the old run is kept aside)")
+            raise StoreError(
+                f"{file} does not read back: {where}{first['msg']}", file=str(file), remedy=remedy
+            ) from error
 
 
 def _sha256(file: Path) -> str | None:

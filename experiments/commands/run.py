@@ -100,7 +100,7 @@ def _drive(ready: Prepared[Any], root: Path) -> None:
         _say(f"stopped. Every finished row is safe; go on with: {_to_go_on(folder)}")
         raise typer.Exit(INTERRUPTED) from None
     except AssayError as error:
-        if not isinstance(error, ConfigError) and "resume" not in error.remedy:
+        if not isinstance(error, ConfigError) and not any(word in error.remedy for word in ("resume", "--fresh")):
             error.remedy = f"{error.remedy + '; then: ' if error.remedy else ''}{_to_go_on(folder)}"
         raise
     _conclude(folder, outcome)
