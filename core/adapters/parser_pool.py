@@ -89,7 +89,7 @@ class ParserPool:
 
     def __init__(self, endpoints: Sequence[Endpoint], policy: PoolPolicy, clock: Clock) -> None:
         self.target = ", ".join(endpoint.channel.target for endpoint in endpoints)
-        self._endpoints = endpoints
+        self.endpoints = endpoints
         self._policy = policy
         self._clock = clock
 
@@ -108,10 +108,10 @@ class ParserPool:
 
     async def info(self, within_s: float) -> ParserInfo:
         """What the parsers are: those that answer. Raises ParserRefused when they are not all the same."""
-        asked = [endpoint.channel.info(within_s) for endpoint in self._endpoints]
+        asked = [endpoint.channel.info(within_s) for endpoint in self.endpoints]
         answers = await asyncio.gather(*asked, return_exceptions=True)
         known = {}
-        for endpoint, answer in zip(self._endpoints, answers, strict=True):
+        for endpoint, answer in zip(self.endpoints, answers, strict=True):
             if isinstance(answer, ParserInfo):
                 known[endpoint.channel.target] = answer
             elif not isinstance(answer, ParserUnavailable):
@@ -123,12 +123,12 @@ class ParserPool:
     async def watch(self) -> None:
         """Keep asking the endpoints whether they serve, until cancelled."""
         while True:
-            await asyncio.gather(*(endpoint.look(self._policy.health_within_s) for endpoint in self._endpoints))
+            await asyncio.gather(*(endpoint.look(self._policy.health_within_s) for endpoint in self.endpoints))
             await self._clock.sleep(self._policy.health_every_s)
 
     def _choice(self, tried: Collection[Endpoint]) -> Endpoint | None:
         """The endpoint to ask next; one that is said to be ill only when there is no other."""
-        open_to = [each for each in self._endpoints if each not in tried and each.breaker.passes]
+        open_to = [each for each in self.endpoints if each not in tried and each.breaker.passes]
         return min(open_to, key=lambda each: (not each.serving, each.in_flight, each.asked), default=None)
 
     async def _asked(self, endpoint: Endpoint, tried: list[Endpoint], question: _Question) -> Judged:

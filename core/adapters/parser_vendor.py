@@ -127,18 +127,23 @@ async def vendor_parser(
     url: str, *, language: LanguageSpec, deadline_s: float, access: Access, clock: Clock
 ) -> AsyncIterator[VendorParser]:
     """The language server at `url`, its connections kept while the context is open. Raises ConfigError."""
-    try:
-        base = httpx.URL(url)
-    except httpx.InvalidURL as error:
-        raise ConfigError(
-            f"{url!r} is no URL: {error}", path="runtime.parser_url", remedy="write http://host:port"
-        ) from error
+    base = _address(url)
     # The environment's proxies are for the outside world; a language server is named on purpose.
     client = httpx.AsyncClient(
         base_url=base, headers=dict(access.metadata), verify=_verification(access.tls), trust_env=False
     )
     async with client as http:
         yield VendorParser(http, language, deadline_s, clock)
+
+
+def _address(url: str) -> httpx.URL:
+    try:
+        base = httpx.URL(url)
+    except httpx.InvalidURL:
+        base = httpx.URL()
+    if not base.host:
+        raise ConfigError(f"{url!r} names no server", path="runtime.parser_url", remedy="write http://host:port")
+    return base
 
 
 def _verification(tls: TlsSpec | None) -> ssl.SSLContext:

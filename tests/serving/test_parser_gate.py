@@ -235,7 +235,7 @@ async def test_metrics_count_calls_by_status_and_show_what_is_in_hand() -> None:
 @pytest.mark.parametrize("workers", ["0", "1"])
 def test_calls_in_flight_are_finished_before_it_leaves(workers: str) -> None:
     command = [sys.executable, "-W", "error", "-m", "core.serving.parser", "--port", "0", "--workers", workers]
-    long = 'addVar(x, "1")\n' * 15_000
+    long = 'addVar(x, "1")\n' * 5_000
     with subprocess.Popen([*command, "--log-level", "info"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
         assert server.stdout is not None
         assert server.stderr is not None
