@@ -25,6 +25,9 @@ from core.ports import Clock
 
 _log = logging.getLogger(__name__)
 
+LONGEST_ATTEMPT = 0.5
+"""Share of the deadline that one attempt may take, so that a connection that hangs leaves time for another."""
+
 
 @dataclass(frozen=True)
 class Means:
@@ -86,7 +89,8 @@ class Caller:
         """One attempt within the budget and the time left; a lost reply is charged in full, since it may be billed."""
         worst = self._tariff.worst(request.most_input_tokens, request.max_tokens)
         async with self._means.ledger.hold(worst) as hold:
-            outcome = await self._send(request, end - self._means.clock.monotonic())
+            left_s = end - self._means.clock.monotonic()
+            outcome = await self._send(request, min(left_s, self._deadline_s * LONGEST_ATTEMPT))
             if isinstance(outcome, Reply):
                 hold.settle(self._spend(outcome.usage))
             elif outcome.charge is Charge.NONE:
