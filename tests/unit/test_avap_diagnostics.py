@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import pytest
 from avap_language import assert_valid, faults, judge, vocabulary
 
