@@ -211,7 +211,7 @@ class RuntimeSpec(Frozen):
     """With several parsers: ask a second one when the first is silent for so long; None never does."""
     generator_url: str | None = None
     judge_url: str | None = None
-    llm_deadline_s: Seconds = 240.0
-    """For one call with all its retries; one attempt gets at most half of it."""
+    llm_deadline_s: Seconds = 300.0
+    """For one call with all its retries; one attempt gets at most three tenths of it."""
     rehearsal_latency_ms: Natural = 0
     budget: BudgetSpec = BudgetSpec()

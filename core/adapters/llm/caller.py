@@ -25,8 +25,8 @@ from core.ports import Clock
 
 _log = logging.getLogger(__name__)
 
-LONGEST_ATTEMPT = 0.5
-"""Share of the deadline that one attempt may take, so that a connection that hangs leaves time for another."""
+LONGEST_ATTEMPT = 0.3
+"""Share of the deadline that one attempt may take, so that a connection that hangs leaves time for two more."""
 
 
 @dataclass(frozen=True)
