@@ -31,7 +31,7 @@ COMMANDS = {
     "show": Command("experiments.commands.show", "Show one run: result, binding faults, record, files.", "show"),
     "list": Command("experiments.commands.show", "List all runs.", "list_runs"),
     "doctor": Command("experiments.commands.doctor", "Check everything Assay needs and say how to fix it.", "doctor"),
-    "avap": Command("experiments.commands.avap", "The AVAP language: check files."),
+    "avap": Command("experiments.commands.avap", "The AVAP language: check, run, format, explain."),
     "parser": Command("experiments.commands.parser", "The parser as a gRPC service."),
     "rehearsal": Command("experiments.commands.rehearsal", "The rehearsal model as a local server."),
     "index": Command("experiments.commands.index", "Retrieval indices."),

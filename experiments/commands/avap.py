@@ -41,7 +41,7 @@ class Format(StrEnum):
 
 @app.callback()
 def _avap() -> None:
-    """Check programs of the AVAP language."""
+    """Check, run, format and explain programs of the AVAP language."""
 
 
 @app.command()
