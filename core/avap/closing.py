@@ -96,7 +96,7 @@ def _close_call(reader: Reader, token: Token) -> None:
         reader.done = True
         return
     reader.frame = reader.frames[-1]
-    reader.frame.trailers.append(tree.Call(frame.opener, token, tuple(frame.items)))
+    reader.frame.ask(tree.Call(frame.opener, token, tuple(frame.items)))
     reader.wanting = False
 
 
@@ -111,7 +111,7 @@ def _close_index(reader: Reader, token: Token, last: tree.Expression | None) -> 
         trailer = tree.Index(opener, token, last)
     reader.frames.pop()
     reader.frame = reader.frames[-1]
-    reader.frame.trailers.append(trailer)
+    reader.frame.ask(trailer)
     reader.wanting = False
 
 

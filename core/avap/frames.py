@@ -36,8 +36,13 @@ class CallSite:
 
 OpenClause = tuple[Token, tuple[Token, ...], list[tree.Expression]]
 """A `for` of a comprehension while it is read: its token, its names, its source and conditions."""
+Waiting = tuple[int, str, Token]
+"""An operator that waits for its operands: its level, its text, its token."""
 _NO_CLAUSES: Final[list[OpenClause]] = []
-"""Shared by all frames that are no comprehension, and never appended to."""
+_NO_OPERATORS: Final[list[Waiting]] = []
+_NO_TRAILERS: Final[list[tree.Trailer]] = []
+"""Shared by all frames that have none, and never appended to: a bracket costs little until something stands in it."""
+_PREFIXES: Final = frozenset({Level.NOT, Level.SIGN})
 
 
 class Frame:
@@ -49,8 +54,8 @@ class Frame:
         self.opener = opener
         self.role = role
         self.values: list[tree.Expression] = []
-        self.operators: list[tuple[int, str, Token]] = []
-        self.trailers: list[tree.Trailer] = []
+        self.operators = _NO_OPERATORS
+        self.trailers = _NO_TRAILERS
         """What has been asked of the last value."""
         self.items: list[tree.Expression] = []
         """What has been separated off; of a dict keys and values in turn."""
@@ -59,13 +64,27 @@ class Frame:
         self.clauses: list[OpenClause] = _NO_CLAUSES
         self.call: CallSite | None = None
 
+    def hold(self, level: int, text: str, token: Token) -> None:
+        """Let an operator wait for its right operand."""
+        if self.operators:
+            self.operators.append((level, text, token))
+        else:
+            self.operators = [(level, text, token)]
+
+    def ask(self, trailer: tree.Trailer) -> None:
+        """Add to what is asked of the last value."""
+        if self.trailers:
+            self.trailers.append(trailer)
+        else:
+            self.trailers = [trailer]
+
 
 def settle(frame: Frame) -> None:
     """Turn the last value and its trailers into one Access."""
     base = frame.values[-1]
     last = frame.trailers[-1].last
     frame.values[-1] = tree.Access(base.first, last, base, tuple(frame.trailers))
-    frame.trailers.clear()
+    frame.trailers = _NO_TRAILERS
 
 
 def reduce(frame: Frame, floor: int) -> None:
@@ -78,7 +97,7 @@ def reduce(frame: Frame, floor: int) -> None:
             start -= 1
         run = operators[start:]
         del operators[start:]
-        if level in {Level.NOT, Level.SIGN}:
+        if level in _PREFIXES:
             operand = values.pop()
             values.append(tree.Unary(run[0][2], operand.last, tuple(text for _, text, _ in run), operand))
             continue
@@ -87,11 +106,11 @@ def reduce(frame: Frame, floor: int) -> None:
         values.append(_joined(level, run, operands))
 
 
-def _operand_count(level: int, run: list[tuple[int, str, Token]]) -> int:
+def _operand_count(level: int, run: list[Waiting]) -> int:
     return 2 * len(run) + 1 if level == Level.TERNARY else len(run) + 1
 
 
-def _joined(level: int, run: list[tuple[int, str, Token]], operands: list[tree.Expression]) -> tree.Expression:
+def _joined(level: int, run: list[Waiting], operands: list[tree.Expression]) -> tree.Expression:
     first, last = operands[0].first, operands[-1].last
     names = tuple(text for _, text, _ in run)
     if level == Level.COMPARE:

@@ -73,6 +73,9 @@ class _Brackets:
     def _close(self, kind: str) -> None:
         """A closer of the wrong kind closes what it can: the fault is told when the expression is read."""
         stack = self.stack
+        if stack and _OPENERS[stack[-1].kind] == kind:
+            self.dicts -= stack.pop().kind == "{"
+            return
         for place in range(len(stack) - 1, max(-1, len(stack) - 4), -1):
             if _OPENERS[stack[place].kind] == kind:
                 self.dicts -= sum(opener.kind == "{" for opener in stack[place:])

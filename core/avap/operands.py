@@ -43,14 +43,15 @@ def _open_display(reader: Reader, token: Token) -> None:
 
 
 def _sign(reader: Reader, token: Token) -> None:
-    reader.frame.operators.append((Level.SIGN, token.text, token))
+    reader.frame.hold(Level.SIGN, token.text, token)
 
 
 def _not(reader: Reader, token: Token) -> None:
-    operators = reader.frame.operators
+    frame = reader.frame
+    operators = frame.operators
     if operators and operators[-1][0] > Level.NOT:
         raise malformed(token, "'not' after an operator needs brackets")
-    operators.append((Level.NOT, "not", token))
+    frame.hold(Level.NOT, "not", token)
 
 
 def _colon_without_operand(reader: Reader, token: Token) -> None:

@@ -34,7 +34,7 @@ def _push(reader: Reader, level: int, text: str, token: Token) -> None:
         settle(frame)
     if frame.operators:
         reduce(frame, level)
-    frame.operators.append((level, text, token))
+    frame.hold(level, text, token)
     reader.wanting = True
 
 
@@ -82,7 +82,7 @@ def _dot(reader: Reader, token: Token) -> None:
     if isinstance(base, tree.Name) and base.id in OBJECTS and not reader.frame.trailers:
         raise Mistake(fault_of(base.first, OBJECTS[base.id]))
     reader.index += 1
-    reader.frame.trailers.append(tree.Attribute(token, name, name.text))
+    reader.frame.ask(tree.Attribute(token, name, name.text))
 
 
 def _may_have_trailer(frame: Frame, token: Token) -> None:

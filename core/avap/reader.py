@@ -26,13 +26,14 @@ Step = Callable[["Reader", Token], None]
 class Reader:
     """Where reading stands."""
 
-    __slots__ = ("arguments", "calls", "done", "frame", "frames", "index", "result", "tokens", "wanting")
+    __slots__ = ("arguments", "calls", "done", "frame", "frames", "index", "most_frames", "result", "tokens", "wanting")
 
     def __init__(self, tokens: Sequence[Token], start: int, frame: Frame, calls: list[CallSite]) -> None:
         self.tokens = tokens
         self.index = start
         self.frame = frame
         self.frames = [frame]
+        self.most_frames = MAX_BRACKETS + (frame.role == "top")
         self.calls = calls
         self.wanting = True
         self.done = False
@@ -52,7 +53,7 @@ class Reader:
 
     def open(self, token: Token, role: str) -> Frame:
         """Begin a bracket. Raises Mistake beyond MAX_BRACKETS."""
-        if len(self.frames) - (self.frames[0].role == "top") >= MAX_BRACKETS:
+        if len(self.frames) >= self.most_frames:
             raise malformed(token, f"more than {MAX_BRACKETS} levels of brackets")
         self.frame = Frame(token, role)
         self.frames.append(self.frame)
