@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
-import os
-import signal
 import socket
+import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable
@@ -61,7 +59,7 @@ class Job:
 class WorkerProcess(asyncio.Protocol):
     """A worker that answers what it `take`s, in order. Made by `started`."""
 
-    def __init__(self, process: asyncio.subprocess.Process, clock: Clock, then: Callable[[], None]) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], clock: Clock, then: Callable[[], None]) -> None:
         self.jobs: deque[Job] = deque()
         """In its hands, the one it judges first."""
         self.answered = 0
@@ -109,13 +107,12 @@ class WorkerProcess(asyncio.Protocol):
     def end(self, why: Ending) -> None:
         """Kill the process; what it holds stays in `jobs`."""
         self._leave(why)
-        self._kill()
+        self._process.kill()
 
     async def ended(self) -> Ending:
         """Wait for the end of the process, by whatever hand, and for all that it still said."""
-        if self._transport is not None:
-            await self._lost.wait()
-        await self._process.wait()
+        await self._lost.wait()
+        await asyncio.to_thread(self._process.wait)
         return self._ending
 
     async def close(self) -> None:
@@ -149,14 +146,8 @@ class WorkerProcess(asyncio.Protocol):
         self._leave(Ending.DIED)
         if not self._set_up.done():
             self._set_up.set_exception(DependencyDown("a parser worker ended before it could judge"))
+        self._process.kill()
         self._lost.set()
-        self._kill()
-
-    def _kill(self) -> None:
-        # Not process.kill(): that reaps a process which is already dead, and asyncio then misses its end.
-        if self._process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self._process.pid, signal.SIGKILL)
 
     def _replied(self, reply: Reply) -> None:
         self.answered += 1
@@ -179,14 +170,10 @@ async def started(setup: Setup, limits: Limits, clock: Clock, then: Callable[[],
     """
     ours, theirs = socket.socketpair()
     with theirs:
-        arguments = [str(theirs.fileno()), str(limits.memory_mb << 20), _level()]
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", _MODULE, *arguments, pass_fds=(theirs.fileno(),),
-            stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL,
-        )  # fmt: skip
+        process = _spawned(theirs.fileno(), limits)
     worker = WorkerProcess(process, clock, then)
+    await asyncio.get_running_loop().create_connection(lambda: worker, sock=ours)
     try:
-        await asyncio.get_running_loop().create_connection(lambda: worker, sock=ours)
         async with asyncio.timeout(START_DEADLINE_S):
             await worker.set_up(setup)
     except BaseException as error:
@@ -195,6 +182,12 @@ async def started(setup: Setup, limits: Limits, clock: Clock, then: Callable[[],
             raise DependencyDown(f"a parser worker was silent for {START_DEADLINE_S:g} s") from error
         raise
     return worker
+
+
+def _spawned(connection: int, limits: Limits) -> subprocess.Popen[bytes]:
+    # Not through the event loop, which may fork, or reap what is ours to wait for; it holds the loop up for 1 ms.
+    command = [sys.executable, "-m", _MODULE, str(connection), str(limits.memory_mb << 20), _level()]
+    return subprocess.Popen(command, pass_fds=(connection,), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
 
 
 def _level() -> str:

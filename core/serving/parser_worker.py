@@ -37,8 +37,16 @@ def serve(connection: socket.socket, memory_bytes: int) -> None:
             text = f"the request needs more than the {memory_bytes >> 20} MiB that one may use"
             connection.sendall(encoded(Status.RESOURCE_EXHAUSTED, text.encode()))
             # What is left of a full heap is not worth trusting; the server starts another.
+            _leave(connection)
             return
         connection.sendall(encoded(*reply))
+
+
+def _leave(connection: socket.socket) -> None:
+    """Say nothing more, and let the server hang up: an end with unread requests would take the last reply with it."""
+    connection.shutdown(socket.SHUT_WR)
+    while connection.recv(_READ):
+        pass
 
 
 def answer(judge: Judge, method: Method, body: bytes) -> Reply:
