@@ -78,6 +78,9 @@ def _rejection(row: JudgedRow) -> Rejection:
 
 def _code_lines(block: Block) -> list[CodeLine]:
     assert block.result is not None
-    said = dict(zip((d.line for d in block.result.diagnostics), block.result.trace, strict=False))
-    lines = block.code.splitlines() or [""]
-    return [CodeLine(n, text, (said[n],) if n in said else ()) for n, text in enumerate(lines, start=1)]
+    said: dict[int, list[str]] = {}
+    for diagnostic, line in zip(block.result.diagnostics, block.result.trace, strict=False):
+        said.setdefault(diagnostic.line, []).append(line)
+    # Not splitlines: the parser counts line feeds, and U+2028 is a character of a text like any other.
+    lines = block.code.removesuffix("\n").split("\n")
+    return [CodeLine(n, text, tuple(said.get(n, ()))) for n, text in enumerate(lines, start=1)]

@@ -41,17 +41,20 @@ STYLE: dict[Any, Any] = {
 def metrics_plot(suites: Sequence[SuiteSummary]) -> str:
     """Every metric of every suite: before the gate (hollow), after it (filled) with its 95 % interval."""
     labels, rows = [], []
-    for suite in suites:
-        for summary in suite.metrics:
-            name = METRIC_NAMES[summary.metric]
-            labels.append(f"{suite.suite} · {name}" if len(suites) > 1 else name)
-            rows.append((summary.raw, summary.final))
-    figure, axes = _figure(width=7.6, height=0.9 + 0.42 * len(rows))
+    # By metric, so that what is to be compared stands together.
+    for metric in Metric:
+        for suite in suites:
+            name = METRIC_NAMES[metric]
+            labels.append(f"{name} · {suite.suite}" if len(suites) > 1 else name)
+            rows.append((suite.metric(metric).raw, suite.metric(metric).final))
+    figure, axes = _figure(width=10.4, height=0.9 + 0.42 * len(rows))
     for y, (raw, final) in enumerate(rows):
         _before_and_after(axes, y, raw, final)
+    if len(suites) > 1:
+        axes.hlines([len(suites) * n - 0.5 for n in range(1, len(Metric))], 0, 1, color=GRID, linewidth=1)
     axes.set_yticks(range(len(labels)), labels)
-    axes.invert_yaxis()
-    axes.set_xlim(0, 1)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_xlim(min(0.0, *(_lowest(raw, final) for raw, final in rows)), 1)
     axes.grid(visible=False, axis="y")
     return _svg(figure, "Each metric before and after the gate, with its interval")
 
@@ -66,9 +69,15 @@ def _before_and_after(axes: Axes, y: int, raw: Estimate, final: Estimate) -> Non
         axes.scatter([final.mean], [y], s=52, color=FINAL, zorder=3)
 
 
+def _lowest(raw: Estimate, final: Estimate) -> float:
+    """The least value drawn: answer relevancy is a cosine and may be negative."""
+    low = final.interval.low if final.interval else 0.0
+    return min(value for value in (raw.mean, final.mean, low, 0.0) if value is not None)
+
+
 def runs_plot(suites: Sequence[SuiteSummary]) -> str:
     """The global score of each run, one row per suite; the bar is their mean."""
-    figure, axes = _figure(width=7.6, height=0.9 + 0.5 * len(suites))
+    figure, axes = _figure(width=10.4, height=0.9 + 0.5 * len(suites))
     for y, suite in enumerate(suites):
         estimate = suite.metric(Metric.GLOBAL).final
         values = [value for value in estimate.by_run if value is not None]

@@ -64,14 +64,17 @@ def gate_effect(suite: SuiteSummary) -> str:
     bearing = sum(question.code_bearing for question in suite.questions)
     if raw is None or final is None:
         return f"The parser rejected {invalid} of {bearing} code-bearing answers; no global score could be formed."
-    bands = (
-        f"the verdict stays {suite.band}" if suite.band == suite.raw_band
-        else f"the verdict falls from {suite.raw_band} to {suite.band}"
-    )  # fmt: skip
     return (
         f"The judge alone would have said {number(raw)}. The parser rejected {invalid} of {bearing} code-bearing "
-        f"answers, which brings the global score to {number(final)}; {bands}."
+        f"answers, which brings the global score to {number(final)}{_verdict(suite)}."
     )
+
+
+def _verdict(suite: SuiteSummary) -> str:
+    """What became of the band, as the end of a sentence; nothing where no band is reached either way."""
+    if suite.band == suite.raw_band:
+        return f"; the verdict stays {suite.band}" if suite.band else ""
+    return f"; the verdict goes from {suite.raw_band or 'none'} to {suite.band or 'none'}"
 
 
 def standing(report: EvaluationReport) -> str:
