@@ -105,7 +105,7 @@ def compose(file: Path, *, configs: Path, assignments: Sequence[str] = ()) -> Dr
     data, origins = dict(source.data), source.origins
     for assignment in map(Assignment.parse, assignments):
         data = mapping(assignment.applied(data))
-        origins = origins.under(assignment.origins(origins))
+        origins = origins.under(assignment.origins(origins)).within(data)
     runtime = data.pop("runtime", None) or {}
     if not isinstance(runtime, dict):
         raise origins.fault("must be a mapping", ("runtime",), remedy="write keys below `runtime:`")
@@ -135,7 +135,8 @@ def _extended(file: Path, configs: Path, chain: tuple[Path, ...]) -> Source:
         source = _extended(base, configs, (*chain, resolved))
         data, origins = merged(data, source.data), origins.under(source.origins)
     mine = {key: value for key, value in own.data.items() if key != "extends"}
-    return Source(merged(data, mine), origins.under(own.origins))
+    whole = merged(data, mine)
+    return Source(whole, origins.under(own.origins).within(whole))
 
 
 def _is_file(path: Path) -> bool:

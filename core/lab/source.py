@@ -56,6 +56,11 @@ class Origins:
         """These origins once the values of `later` were merged over them."""
         return Origins(later.root, {**self.places, **later.places})
 
+    def within(self, data: object) -> Origins:
+        """These origins without those of values that are no longer in `data`: a list replaces a list whole."""
+        there = {place for place, _ in walk(data)}
+        return Origins(self.root, {place: at for place, at in self.places.items() if place in there})
+
     def moved(self, old: Place, new: Place) -> Origins:
         """The origins of everything at and below `old`, as if it stood at `new`."""
         kept = {new + place[len(old) :]: at for place, at in self.places.items() if place[: len(old)] == old}
