@@ -1,4 +1,4 @@
-"""The parser: lines/s in process on the few-shot pool, calls/s and latency over loopback, worst time on hostile input."""
+"""The parser: lines/s in process on the pool, calls/s and latency over loopback, worst time on hostile input."""
 
 from __future__ import annotations
 
