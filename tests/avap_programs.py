@@ -92,17 +92,10 @@ def _argument(parameter: Parameter) -> st.SearchStrategy[str]:
 @st.composite
 def _arguments(draw: st.DrawFn, form: Form) -> str:
     least = sum(not parameter.optional for parameter in form)
-    given = list(form[: draw(st.integers(least, len(form)))])
-    if given and given[-1].repeated:
+    if form and form[-1].repeated:
         # `go(declared, value)`: the declared function takes one argument.
-        given = [*given[:-1], replace_repeated(given[-1])]
-    elif form and form[-1].repeated:
-        given = [*given, replace_repeated(form[-1])]
-    return ", ".join(draw(_argument(parameter)) for parameter in given)
-
-
-def replace_repeated(parameter: Parameter) -> Parameter:
-    return parameter.model_copy(update={"repeated": False})
+        least = len(form)
+    return ", ".join(draw(_argument(parameter)) for parameter in form[: draw(st.integers(least, len(form)))])
 
 
 @st.composite

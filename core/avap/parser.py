@@ -17,7 +17,7 @@ from core.avap.tree import Program
 from core.avap.vocabulary import Vocabulary
 from core.model.syntax import Category, Dialect, ParseResult, Validity
 
-PARSER_VERSION: Final = "1.0.0"
+PARSER_VERSION: Final = "1.1.0"
 """Changes with every change of what is accepted or of how a fault is told; part of every run record."""
 MAX_BYTES: Final = 256 * 1024
 
