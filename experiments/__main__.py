@@ -30,6 +30,7 @@ COMMANDS = {
     "resume": Command("experiments.commands.run", "Go on with a run that was stopped.", "resume"),
     "show": Command("experiments.commands.show", "Show one run: result, binding faults, record, files.", "show"),
     "list": Command("experiments.commands.show", "List all runs.", "list_runs"),
+    "recheck": Command("experiments.commands.recheck", "What another vocabulary makes of a finished run.", "recheck"),
     "doctor": Command("experiments.commands.doctor", "Check everything Assay needs and say how to fix it.", "doctor"),
     "avap": Command("experiments.commands.avap", "The AVAP language: check, run, format, explain."),
     "parser": Command("experiments.commands.parser", "The parser as a gRPC service."),

@@ -67,6 +67,7 @@ class WorkerProcess(asyncio.Protocol):
         self._clock = clock
         self._then = then
         self._assembler = Assembler()
+        self._outgoing = bytearray()
         self._transport: asyncio.Transport | None = None
         self._since = 0.0
         self._stalled = False
@@ -93,8 +94,15 @@ class WorkerProcess(asyncio.Protocol):
         if not self.jobs:
             self._since = self._clock.monotonic()
         self.jobs.append(job)
+        if not self._outgoing:
+            # At the end of this turn of the loop, with what else comes in it: each write wakes the process.
+            asyncio.get_running_loop().call_soon(self._flush)
+        self._outgoing += encoded(job.method, job.request)
+
+    def _flush(self) -> None:
         assert self._transport is not None
-        self._transport.write(encoded(job.method, job.request))
+        self._transport.write(bytes(self._outgoing))
+        self._outgoing.clear()
 
     def stall(self) -> list[Job]:
         """Take no more until the first is done; the others in hand, in order, for other workers to judge as well."""

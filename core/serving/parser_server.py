@@ -32,13 +32,16 @@ from core.serving.structured_log import event
 
 GRACE_S = 6.0
 """How long calls in flight may go on after the order to stop: longer than any request may take."""
-_HARD_FACTOR = 4
-"""Calls that gRPC lets in for each that the service admits; beyond, they are turned away without a hint."""
+_STREAMS = 1024
+"""Calls on one connection; a client's further ones wait on its own side."""
+_CALLS = 8 * _STREAMS
+"""Calls that gRPC lets in; beyond, it turns them away itself, without a time to come back."""
 _LOG = logging.getLogger("assay.parser")
 
 _OPTIONS = (
     ("grpc.max_receive_message_length", MESSAGE_BYTES),
     ("grpc.max_send_message_length", -1),
+    ("grpc.max_concurrent_streams", _STREAMS),
     # Two servers on one port would share its calls without a word; the second must fail instead.
     ("grpc.so_reuseport", 0),
 )
@@ -97,7 +100,7 @@ async def serving(languages: Languages, spec: ServerSpec) -> AsyncIterator[Liste
 
 @contextlib.asynccontextmanager
 async def _listening(service: ParserService, spec: ServerSpec) -> AsyncIterator[int]:
-    server = grpc.aio.server(options=_OPTIONS, maximum_concurrent_rpcs=_HARD_FACTOR * spec.limits.calls + 16)
+    server = grpc.aio.server(options=_OPTIONS, maximum_concurrent_rpcs=_CALLS)
     server.add_generic_rpc_handlers((service.handlers(),))
     healthy = HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(healthy, server)

@@ -19,6 +19,7 @@ from experiments.commands.avap_format import fmt
 from experiments.commands.avap_pool import pool_stats
 from experiments.commands.avap_run import cover, run
 from experiments.commands.avap_source import raw_program, refuse_unreadable, shown_name, uri_of
+from experiments.commands.avap_vocabularies import diff_vocabularies
 
 app = typer.Typer(no_args_is_help=True)
 app.command()(run)
@@ -26,6 +27,7 @@ app.command()(cover)
 app.command("pool-stats")(pool_stats)
 app.command()(fmt)
 app.command()(explain)
+app.command("diff-vocabularies")(diff_vocabularies)
 
 _SHOWN = 96
 """Columns of a source line that are shown around a fault."""
