@@ -26,10 +26,10 @@ DEADLINE_S = 100
 class CountedModel:
     """A rehearsal server that counts the requests it was sent, and tells when a number is reached."""
 
-    def __init__(self, latency_ms: int) -> None:
+    def __init__(self, settings: Settings) -> None:
         self.requests = 0
         self._changed = threading.Condition()
-        self._app: Any = application(Settings(latency_ms=latency_ms), SystemClock())
+        self._app: Any = application(settings, SystemClock())
 
     async def __call__(self, scope: Any, receive: Callable[[], Awaitable[Any]], send: Any) -> None:
         if scope["type"] == "http":
@@ -45,9 +45,9 @@ class CountedModel:
 
 
 @contextlib.contextmanager
-def counted_model(latency_ms: int = 0) -> Iterator[tuple[CountedModel, str]]:
+def counted_model(latency_ms: int = 0, **settings: Any) -> Iterator[tuple[CountedModel, str]]:
     """A counting rehearsal server in a thread, and its URL."""
-    model = CountedModel(latency_ms)
+    model = CountedModel(Settings(latency_ms=latency_ms, **settings))
     server = uvicorn.Server(uvicorn.Config(model, port=0, log_level="error", lifespan="off", access_log=False))
     started = threading.Event()
 
@@ -68,6 +68,16 @@ def counted_model(latency_ms: int = 0) -> Iterator[tuple[CountedModel, str]]:
     finally:
         server.should_exit = True
         thread.join(DEADLINE_S)
+
+
+def start_parser(port: int = 0) -> tuple[subprocess.Popen[str], int]:
+    """A parser of its own process, ready, and its port; `port` 0 takes a free one."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "core.serving.parser", "--port", str(port), "--lifeline"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    return process, json.loads(process.stdout.readline())["ready"]["port"]
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 import json
 import signal
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import psutil
 import pytest
-from main_job import DEADLINE_S, MainJob, counted_model
+from main_job import DEADLINE_S, MainJob, counted_model, start_parser
 
 from core.adapters.record import spent_in
 
@@ -66,15 +65,6 @@ def parser_port() -> Iterator[tuple[int, subprocess.Popen[str]]]:
     yield port, process
     process.kill()
     process.communicate()
-
-
-def start_parser(port: int) -> tuple[subprocess.Popen[str], int]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "core.serving.parser", "--port", str(port), "--lifeline"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert process.stdout is not None
-    return process, json.loads(process.stdout.readline())["ready"]["port"]
 
 
 def test_a_parser_that_dies_ends_the_run_and_nothing_is_judged_without_it(
