@@ -110,6 +110,8 @@ def info(  # noqa: PLR0913, PLR0917  as above
         from core.adapters.parser import ask
         from core.adapters.parser_access import Access
 
+    if (cert is None) != (key is None):
+        raise ConfigError("--cert and --key go together", remedy="give both, as PEM files")
     tls = TlsSpec(ca=ca, cert=cert, key=key) if ca or cert or key or target.startswith("grpcs://") else None
     access = Access.of(RuntimeSpec(parser_tls=tls, parser_token_file=token_file), os.environ)
     answer = asyncio.run(ask(target, deadline_s=deadline, access=access))

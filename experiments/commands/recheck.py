@@ -130,7 +130,8 @@ def _lines(view: RecheckView) -> Iterator[str]:
     yield from (_change(change) for change in found.changes)
     yield from (_shift(shift) for shift in found.shifts if shift.before != shift.after)
     for shifted in found.gates:
-        yield f"  gate {shifted.metric} of {shifted.suite}: {_passed(shifted.passed_before)} -> {_passed(shifted.passed_after)}"
+        change = f"{_passed(shifted.passed_before)} -> {_passed(shifted.passed_after)}"
+        yield f"  gate {shifted.metric} of {shifted.suite}: {change}"
     yield _conclusion(found)
 
 
