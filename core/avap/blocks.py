@@ -121,7 +121,7 @@ class Blocks:
 
     def close_brace(self, token: Token) -> Block | None:
         """`}`: closes the innermost function or foreign brace and returns its kind; None when it closes nothing."""
-        if not self._unwind(lambda frame: frame.block in {Block.FUNCTION, Block.BRACE}, None):
+        if not self._unwind(lambda frame: frame.block is Block.FUNCTION or frame.block is Block.BRACE, None):
             return None
         block = self._stack[-1].block
         self._pop(token)

@@ -151,15 +151,27 @@ def find(tokens: Sequence[Token]) -> Found | None:
     leading = _leading(tokens)
     if leading is not None:
         return Found(tokens[0], leading)
+    return _sign(tokens) or _colon(tokens[0], tokens[-1])
+
+
+def find_leading(tokens: Sequence[Token], last: Token) -> Found | None:
+    """What the first of `tokens` say about a statement that ends its line with `last`; no signs further on."""
+    leading = _leading(tokens)
+    return _colon(tokens[0], last) if leading is None else Found(tokens[0], leading)
+
+
+def _sign(tokens: Sequence[Token]) -> Found | None:
     for place, token in enumerate(tokens):
         sign = _SIGNS.get(token.kind)
         if sign is not None:
             return Found(token, sign)
         if token.kind is t.BLOCK_OPEN and not is_function_brace(tokens, place):
             return Found(token, _BRACE)
-    if tokens[-1].kind == ":" and tokens[0].text in _COLON_LEADS:
-        return Found(tokens[0], _COLON)
     return None
+
+
+def _colon(first: Token, last: Token) -> Found | None:
+    return Found(first, _COLON) if last.kind == ":" and first.text in _COLON_LEADS else None
 
 
 def fault_of(token: Token, construct: Construct, language: str | None = None) -> Fault:

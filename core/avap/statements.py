@@ -10,7 +10,7 @@ from core.avap import foreign, tree
 from core.avap import tokens as t
 from core.avap.bare import BareCall, read_bare_call
 from core.avap.blocks import Block, Blocks
-from core.avap.diagnostics import Fault, Mistake, at, malformed, misplaced, quoted
+from core.avap.diagnostics import MAX_DIAGNOSTICS, Fault, Mistake, at, malformed, misplaced, quoted
 from core.avap.expressions import read_arguments, read_expression
 from core.avap.frames import CallSite
 from core.avap.hints import AUGMENTED, VALUE_ALONE, after_call, after_value, increment, value_alone
@@ -23,6 +23,8 @@ from core.model.syntax import Category, Dialect
 
 ACCEPTED_BY_LENIENT: Final = "accepted by dialect lenient"
 _BLOCK_BRACES: Final = frozenset({t.BLOCK_OPEN, t.BLOCK_CLOSE})
+_LEADING: Final = 16
+"""Tokens that show whether a statement begins as another language's would."""
 _ODD_STARTS: Final = frozenset({t.HASH, "else"})
 _ASKED_OF_A_VALUE: Final = frozenset({".", "[", *AUGMENTED})
 """After one of these a keyword is taken for a variable."""
@@ -98,38 +100,41 @@ class Statements:
     # Lines with braces or signs of other languages
 
     def _notable(self, tokens: list[Token]) -> None:
-        tokens = self._after_closers(tokens)
-        if not tokens or (len(tokens) == 1 and self.blocks.accept_brace(tokens[0])):
-            return
-        found = foreign.find(tokens)
-        if found is not None:
-            self._foreign(tokens, found)
-            return
-        place = next((place for place, token in enumerate(tokens) if token.kind in _BLOCK_BRACES), None)
-        if place is None:
-            self._one(tokens)
-        elif tokens[place].kind is t.BLOCK_OPEN:
-            self._one(tokens[: place + 1])
-            if tokens[place + 1 :]:
-                self._notable(tokens[place + 1 :])
-        else:
-            self._one(tokens[:place])
-            self._notable(tokens[place:])
+        """Read a line that may hold several statements, since braces divide it.
 
-    def _after_closers(self, tokens: list[Token]) -> list[Token]:
-        """What follows the closing braces that lead a line; with a foreign brace, brackets of its call go too."""
-        start, stray = 0, None
-        while start < len(tokens) and tokens[start].kind is t.BLOCK_CLOSE:
-            closed = self.blocks.close_brace(tokens[start])
-            stray = stray or (tokens[start] if closed is None else None)
-            start += 1
+        Takes time linear in the line: its rest is given up when it has as many faults as are ever told.
+        """
+        mark = len(self.faults)
+        start = self._after_closers(tokens, 0)
+        if start == len(tokens) or (start == len(tokens) - 1 and self.blocks.accept_brace(tokens[start])):
+            return
+        found = foreign.find(tokens[start:])
+        while found is None:
+            stop = next((place for place in range(start, len(tokens)) if tokens[place].kind in _BLOCK_BRACES), None)
+            if stop is not None and tokens[stop].kind is t.BLOCK_OPEN:
+                stop += 1
+            self._one(tokens[start:stop])
+            start = len(tokens) if stop is None else self._after_closers(tokens, stop)
+            if start == len(tokens) or len(self.faults) - mark > MAX_DIAGNOSTICS:
+                return
+            found = foreign.find_leading(tokens[start : start + _LEADING], tokens[-1])
+        self._foreign(tokens[start:], found)
+
+    def _after_closers(self, tokens: list[Token], start: int) -> int:
+        """Where the closing braces that begin at `start` end; with a foreign brace, brackets of its call go too."""
+        place, stray = start, None
+        while place < len(tokens) and tokens[place].kind is t.BLOCK_CLOSE:
+            closed = None if stray else self.blocks.close_brace(tokens[place])
+            if closed is None:
+                stray = stray or tokens[place]
+            place += 1
             if closed is not Block.FUNCTION:
-                while start < len(tokens) and tokens[start].kind in {")", ";", ",", "]"}:
-                    start += 1
+                while place < len(tokens) and tokens[place].kind in {")", ";", ",", "]"}:
+                    place += 1
         if stray is not None:
             self.report(at(stray, Category.UNEXPECTED_CONSTRUCT, "'}' closes nothing: no function is open here"))
-        rest = tokens[start:]
-        return [] if start and len(rest) == 1 and rest[0].kind == ";" else rest
+        ends = place > start and place == len(tokens) - 1 and tokens[place].kind == ";"
+        return len(tokens) if ends else place
 
     def _foreign(self, tokens: list[Token], found: foreign.Found) -> None:
         self._language = foreign.language_of(self.text_of(tokens[0]), found.construct, self._language)
@@ -304,10 +309,11 @@ class Statements:
     # Bare text
 
     def _reread(self, first: Token, mark: int) -> None:
-        """Where reading `first`'s line strictly has failed, see whether bare text explains it."""
+        """Where reading the line that `first` begins has failed, see whether bare text explains it."""
         if not any(fault.category is Category.SYNTAX_ERROR for fault in self.faults[mark:]):
             return
-        call = read_bare_call(self.text_of(first), first.line)
+        text = self.text_of(first)
+        call = None if text[: first.column - 1].strip() else read_bare_call(text, first.line)
         if call is None or call.word.text not in self.vocabulary.spellings:
             return
         strict = self.faults[mark:]

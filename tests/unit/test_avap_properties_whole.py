@@ -78,9 +78,26 @@ def test_any_bytes_are_answered(raw: bytes, dialect: Dialect) -> None:
 
 @pytest.mark.parametrize("piece", ["\0", "\ud800", "(", "[[", "{", "a", "`", '"', "\r", "\r\n", "é", "\ufeff", "not "])
 @pytest.mark.parametrize("dialect", Dialect)
-def test_a_line_at_the_size_limit_is_answered(piece: str, dialect: Dialect) -> None:
+def test_a_long_line_of_one_piece_is_answered(piece: str, dialect: Dialect) -> None:
     text = piece * (MAX_BYTES // len(piece.encode("utf-8", "surrogatepass")))
     for code in (text, f"x = {text}"[: len(text)]):
         result = judge(code, dialect)
         assert (result.verdict is Validity.VALID) == (not result.diagnostics)
         result.model_dump_json()
+
+
+@pytest.mark.parametrize("piece", ["}x", "}}if(a b}", "}else()", "}endLoop()", "};", "function f(){}", "x{"])
+def test_a_line_that_braces_divide_is_read_to_its_end_or_given_up(piece: str) -> None:
+    opened = 'if(a, 1, "==")\n' * 199
+    for head in ("", opened):
+        result = judge(head + piece * ((MAX_BYTES - len(head)) // len(piece)))
+        assert result.verdict is Validity.INVALID
+        assert max(found.line for found in result.diagnostics) <= head.count("\n") + 1
+
+
+def test_statements_between_braces_of_one_line_are_each_read() -> None:
+    assert_valid("function f(a){ return(a) } x = {'k': f(1)}")
+    assert judge("function f(a){ } } x = 1").category is Category.UNEXPECTED_CONSTRUCT
+    assert judge("function f(){ } for x in y").category is Category.FOREIGN_KEYWORD
+    assert judge("function f(){ } g = lambda x").category is Category.FOREIGN_KEYWORD
+    assert judge("function f(){ } function g(){ }").category is Category.FOREIGN_KEYWORD
