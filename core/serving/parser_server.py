@@ -30,8 +30,8 @@ from core.serving.parser_telemetry import Meter, Unmetered
 from core.serving.parser_workers import working
 from core.serving.structured_log import event
 
-GRACE_S = 6.0
-"""How long calls in flight may go on after the order to stop: longer than any request may take."""
+GRACE_S = 1.0
+"""How much longer than any one request may take the calls in flight may go on after the order to stop."""
 _STREAMS = 1024
 """Calls on one connection; a client's further ones wait on its own side."""
 _CALLS = 8 * _STREAMS
@@ -80,7 +80,7 @@ class Listening:
 
 @contextlib.asynccontextmanager
 async def serving(languages: Languages, spec: ServerSpec) -> AsyncIterator[Listening]:
-    """Serve `languages` while the context is open; at its end calls in flight have GRACE_S to finish.
+    """Serve `languages` while the context is open; at its end calls in flight are finished.
 
     Raises ConfigError when an address cannot be bound or a TLS file is not right; DependencyDown when the worker
     processes do not start.
@@ -112,7 +112,7 @@ async def _listening(service: ParserService, spec: ServerSpec) -> AsyncIterator[
         yield port
     finally:
         await healthy.enter_graceful_shutdown()
-        await server.stop(GRACE_S)
+        await server.stop(spec.limits.seconds + GRACE_S)
 
 
 @contextlib.asynccontextmanager
@@ -216,7 +216,7 @@ class Running:
 
     port: int
     stop: Callable[[], None]
-    """Finish the calls in flight, for at most GRACE_S, refuse new ones, and return when the server is gone."""
+    """Finish the calls in flight, refuse new ones, and return when the server is gone."""
 
 
 def start(languages: Languages, spec: ServerSpec) -> Running:

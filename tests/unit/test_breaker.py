@@ -75,13 +75,17 @@ def test_exactly_one_probe_is_in_flight() -> None:
 def test_the_cooldown_is_exact_and_starts_again_with_a_failed_probe() -> None:
     circuit, clock = breaker()
     play(circuit, clock, "fff")
-    clock.advance(29.999)
-    assert not circuit.passes
-    clock.advance(0.001)
-    assert circuit.passes
+    assert passes_after(circuit, clock, 29.999, 0.001) == [False, True]
     admitted(circuit).failed()
-    clock.advance(29.0)
-    assert not circuit.passes
+    assert passes_after(circuit, clock, 29.0, 1.0) == [False, True]
+
+
+def passes_after(circuit: Breaker, clock: ManualClock, *pauses: float) -> list[bool]:
+    seen = []
+    for pause in pauses:
+        clock.advance(pause)
+        seen.append(circuit.passes)
+    return seen
 
 
 @pytest.mark.parametrize("end", ["succeeded", "failed", "abandoned"])
