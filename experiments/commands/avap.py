@@ -12,13 +12,21 @@ from typing import Annotated
 import typer
 
 from core.errors import ConfigError, ExitCode
-from core.model.specs import LanguageSpec
 from core.model.syntax import Diagnostic, Dialect, ParseResult, Validity
 from experiments.commands.avap_explain import explain
 from experiments.commands.avap_format import fmt
 from experiments.commands.avap_pool import pool_stats
 from experiments.commands.avap_run import cover, run
-from experiments.commands.avap_source import raw_program, refuse_unreadable, shown_name, uri_of
+from experiments.commands.avap_source import (
+    VOCABULARY,
+    DialectName,
+    Files,
+    VocabularyId,
+    readable,
+    refuse_unreadable,
+    shown_name,
+    uri_of,
+)
 from experiments.commands.avap_vocabularies import diff_vocabularies
 
 app = typer.Typer(no_args_is_help=True)
@@ -48,13 +56,9 @@ def _avap() -> None:
 
 @app.command()
 def check(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Programs to check; - reads standard input.")],
-    vocabulary: Annotated[
-        str, typer.Option(metavar="ID", help="Which commands exist: the name of a file in configs/languages/avap.")
-    ] = LanguageSpec().vocabulary,
-    dialect: Annotated[
-        Dialect, typer.Option(help="How arguments are read; lenient also takes bare text and empty arguments.")
-    ] = Dialect.STRICT,
+    files: Files,
+    vocabulary: VocabularyId = VOCABULARY,
+    dialect: DialectName = Dialect.STRICT,
     form: Annotated[
         Format, typer.Option("--format", help="text for people, json as --json, sarif for editors and CI services.")
     ] = Format.TEXT,
@@ -80,13 +84,8 @@ def check(
     verdicts: Counter[Validity] = Counter()
     judged: list[tuple[Path, ParseResult]] = []
     unreadable: list[str] = []
-    for file in files:
+    for file, raw in readable(files, unreadable):
         name = shown_name(file)
-        try:
-            raw = raw_program(file)
-        except OSError as error:
-            unreadable.append(f"{name} ({error.strerror})")
-            continue
         result = check_bytes(raw, table, dialect)
         verdicts[result.verdict] += 1
         if form is Format.SARIF:

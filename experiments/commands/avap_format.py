@@ -16,7 +16,7 @@ from experiments.commands.avap_source import (
     DialectName,
     Files,
     VocabularyId,
-    raw_program,
+    readable,
     refuse_unreadable,
     shown_name,
 )
@@ -57,12 +57,7 @@ def fmt(
     table = load_vocabulary(vocabulary)
     unreadable: list[str] = []
     passed = True
-    for file in files:
-        try:
-            raw = raw_program(file)
-        except OSError as error:
-            unreadable.append(f"{shown_name(file)} ({error.strerror})")
-            continue
+    for file, raw in readable(files, unreadable):
         text = _canonical(file, raw, table, dialect)
         passed = text is not None and _deliver(file, raw, text, aim) and passed
     refuse_unreadable(unreadable)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Final
 from urllib.parse import quote
@@ -20,7 +21,9 @@ Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Programs; 
 VocabularyId = Annotated[
     str, typer.Option("--vocabulary", metavar="ID", help="Which commands exist: a file in configs/languages/avap.")
 ]
-DialectName = Annotated[Dialect, typer.Option("--dialect", help="How arguments are read.")]
+DialectName = Annotated[
+    Dialect, typer.Option("--dialect", help="How arguments are read; lenient also takes bare text and empty arguments.")
+]
 
 
 def shown_name(file: Path) -> str:
@@ -31,6 +34,17 @@ def shown_name(file: Path) -> str:
 def raw_program(file: Path) -> bytes:
     """The bytes of the program. Raises OSError."""
     return typer.get_binary_stream("stdin").read() if file == STDIN else file.read_bytes()
+
+
+def readable(files: Iterable[Path], unreadable: list[str]) -> Iterator[tuple[Path, bytes]]:
+    """Each file that can be read, with its bytes; the others are added to `unreadable`, with the reason."""
+    for file in files:
+        try:
+            raw = raw_program(file)
+        except OSError as error:
+            unreadable.append(f"{shown_name(file)} ({error.strerror})")
+        else:
+            yield file, raw
 
 
 def uri_of(file: Path) -> str:
