@@ -240,6 +240,14 @@ async def test_a_silent_server_is_left_at_the_deadline(rig: Rig) -> None:
             await llm.complete(rig.prompt())
 
 
+async def test_a_connection_that_hangs_leaves_time_for_another(rig: Rig) -> None:
+    rig.server.script.append(Answer(manner=Manner.SILENT))
+    rig.deadline_s = 1.5
+    async with rig.llm() as llm:
+        assert (await llm.complete(rig.prompt())).text == "Hola"
+    assert len(rig.server.seen) == 2
+
+
 async def test_a_dead_port_is_unavailable(rig: Rig) -> None:
     rig.server.url = "http://127.0.0.1:1"
     async with rig.llm() as llm:

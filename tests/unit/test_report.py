@@ -11,10 +11,10 @@ from evaluation_rows import question, record, row, scored
 from core.lab import report as rendering
 from core.measure.summary import Background, summarise
 from core.model.evaluation import EvaluationReport
-from core.model.judged import JudgedRow, Metric
+from core.model.judged import Block, BlockKind, JudgedRow, Metric
 from core.model.sample import QueryType
 from core.model.specs import BandSpec, GateSpec
-from core.model.syntax import Validity
+from core.model.syntax import Category, Diagnostic, ParseResult, Validity
 
 HOSTILE = "<script>alert('x')</script> | `a` & \u2028 ¿qué?"
 QUESTIONS = (question(1, question=HOSTILE), question(2), question(3, type=QueryType.RETRIEVAL))
@@ -132,3 +132,39 @@ def test_every_suite_has_its_part(suites: tuple[str, ...]) -> None:
     for suite in suites:
         assert f"{suite} in numbers" in text
     assert len(rendering.summary(of)) >= 2 * len(suites)
+
+
+def test_a_verdict_that_no_band_gives_is_no_verdict() -> None:
+    high, both = (BandSpec(name="GOOD", floor=0.99),), (BandSpec(name="GOOD", floor=0.45),)
+    for bands, end in ((), "0.4500."), (high, "0.4500."), (both, "0.4500; the verdict stays GOOD."):
+        [suite] = summary(rows(), bands=bands).suites
+        assert rendering.words.gate_effect(suite).endswith(end)
+    [suite] = summary(rows(), bands=(BandSpec(name="GOOD", floor=0.5),)).suites
+    assert rendering.words.gate_effect(suite).endswith("the verdict goes from GOOD to none.")
+
+
+def test_every_fault_of_a_line_is_shown_at_its_line() -> None:
+    faults = tuple(Diagnostic(line=line, column=1, category=Category.SYNTAX_ERROR, message="m") for line in (2, 2, 3))
+    result = ParseResult(
+        verdict=Validity.INVALID, category=Category.SYNTAX_ERROR, diagnostics=faults, trace=("one", "two", "three")
+    )
+    code = "first\u2028still first\nsecond\nthird\n"
+    block = Block(kind=BlockKind.CODE, label="avap", line=1, closed=True, code=code, result=result)
+    bad = row(QUESTIONS[0], 1, syntax=Validity.INVALID).model_copy(update={"blocks": (block,)})
+    page = rendering.page(summary((bad,)), (bad,))
+    program = re.sub(r"<[^>]+>", " ", page[page.index("<pre>") : page.index("</pre>")])
+    said = ["1", "first\u2028still", "first", "2", "second", "one", "two", "3", "third", "three"]
+    assert program.replace("\u2028", "@").split() == [word.replace("\u2028", "@") for word in said]
+
+
+def test_suites_stand_side_by_side_only_where_there_are_several() -> None:
+    alone = rendering.page(summary(rows()), rows())
+    other = tuple(judged.model_copy(update={"suite": "other"}) for judged in rows())
+    both = rendering.page(summary(rows() + other, record=record("main", "other")), rows() + other)
+    assert ("Side by side" in alone, "Side by side" in both) == (False, True)
+    assert both.count(">main<") >= 1
+
+
+def test_questions_that_could_not_be_scored_are_counted_under_the_plot() -> None:
+    page = rendering.page(summary(rows()[:2]), rows()[:2])
+    assert "2 questions without a global score cannot be shown" in page

@@ -47,6 +47,26 @@ def test_a_log_gets_few_lines_with_rate_and_eta() -> None:
     assert len(lines) == 4
 
 
+def test_a_suite_that_waited_is_not_called_slow_and_one_that_is_done_is_not_told_again() -> None:
+    clock, log = ManualClock(), io.StringIO()
+    manual: Clock = clock
+    with PlainWatcher(manual, log) as watcher:
+        watcher.begin(PLAN, {})
+        for cell in ("a.run-1", "a.run-2", "b.run-1", "b.run-2"):
+            for _ in range(100):
+                clock.time += 0.125
+                watcher.advance(cell)
+    lines = log.getvalue().splitlines()
+    assert lines == [
+        "4 cells, 400 rows",
+        "a: 120/200 8.0 rows/s, 10 s left",
+        "a: 200/200 8.0 rows/s, 25 s",
+        "b: 40/200 8.0 rows/s, 20 s left",
+        "b: 160/200 8.0 rows/s, 5 s left",
+        "b: 200/200 8.0 rows/s, 25 s",
+    ]
+
+
 def test_a_terminal_gets_a_bar_per_suite() -> None:
     screen = io.StringIO()
     with LiveWatcher(Console(file=screen, force_terminal=True, width=100)) as watcher:
