@@ -145,7 +145,7 @@ class Judged(Frozen):
 def sarif_log(judged: Iterable[Judged], unreadable: Iterable[str] = ()) -> Log:
     """The verdicts on some files as one run; `unreadable` says of further files why they were not judged."""
     files = tuple(judged)
-    problems = tuple(Notification(level="error", message=Text(text=text)) for text in unreadable)
+    problems = tuple(Notification(level="error", message=_message(text)) for text in unreadable)
     run = Run(
         tool=Tool(driver=_driver()),
         invocations=(Invocation(execution_successful=not problems, tool_execution_notifications=problems),),
@@ -176,6 +176,11 @@ def _rule(category: Category) -> Rule:
     )
 
 
+def _message(text: str) -> Text:
+    """A message without placeholders: its braces are doubled (section 3.11.5 of the standard)."""
+    return Text(text=text.replace("{", "{{").replace("}", "}}"))
+
+
 def _results(file: Judged) -> Iterable[Result]:
     result = file.result
     for fault, line in zip(result.diagnostics, result.trace, strict=True):
@@ -183,7 +188,7 @@ def _results(file: Judged) -> Iterable[Result]:
             rule_id=fault.category.value,
             rule_index=list(Category).index(fault.category),
             level="error",
-            message=Text(text=line.partition(": ")[2]),
+            message=_message(line.partition(": ")[2]),
             locations=(_location(file.uri, fault),),
             properties={
                 "lesson": lesson_about(fault).id,

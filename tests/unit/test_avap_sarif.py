@@ -63,6 +63,13 @@ def test_each_fault_is_a_result_with_its_region() -> None:
     assert messages[1] == "unknown command 'getSHA256' — did you mean 'encodeSHA256'?"
 
 
+def test_braces_of_a_message_are_doubled_as_the_standard_asks() -> None:
+    (run,) = written(Judged(uri="x.avap", result=judge("x = {1}")))["runs"]
+    assert run["results"][0]["message"]["text"].startswith("AVAP has dicts")
+    (run,) = written(Judged(uri="x.avap", result=judge("x = 1 }")))["runs"]
+    assert run["results"][0]["message"]["text"] == "'}}' closes nothing: no function is open here"
+
+
 def test_a_file_that_could_not_be_judged_makes_the_run_unsuccessful() -> None:
     (run,) = written(unreadable=("cannot read x.avap",))["runs"]
     (invocation,) = run["invocations"]
