@@ -76,14 +76,12 @@ def test_any_bytes_are_answered(raw: bytes, dialect: Dialect) -> None:
     result.model_dump_json()
 
 
-@pytest.mark.parametrize("piece", ["\0", "\ud800", "(", "[[", "{", "a", "`", '"', "\r", "\r\n", "é", "\ufeff", "not "])
+@pytest.mark.parametrize("piece", ["[[", "{", "`", "\r\n", "\ufeff", "\udfff"])
 @pytest.mark.parametrize("dialect", Dialect)
 def test_a_long_line_of_one_piece_is_answered(piece: str, dialect: Dialect) -> None:
-    text = piece * (MAX_BYTES // len(piece.encode("utf-8", "surrogatepass")))
-    for code in (text, f"x = {text}"[: len(text)]):
-        result = judge(code, dialect)
-        assert (result.verdict is Validity.VALID) == (not result.diagnostics)
-        result.model_dump_json()
+    result = judge("x = " + piece * (MAX_BYTES // 4), dialect)
+    assert (result.verdict is Validity.VALID) == (not result.diagnostics)
+    result.model_dump_json()
 
 
 @pytest.mark.parametrize("piece", ["}x", "}}if(a b}", "}else()", "}endLoop()", "};", "function f(){}", "x{"])
