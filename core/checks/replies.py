@@ -142,4 +142,10 @@ def _compare_ids(found: list[str], wanted: list[str]) -> None:
         ("repeated", [id_ for id_, count in counts.items() if count > 1]),
     ):
         if ids:
-            raise ReplyFault(f"{fault} id {', '.join(ids)}; wanted exactly: {', '.join(wanted) or 'none'}")
+            raise ReplyFault(f"{fault} id {_few(ids)}; wanted exactly: {', '.join(wanted) or 'none'}")
+
+
+def _few(ids: list[str]) -> str:
+    """Some of `ids`, each cut short: they are the model's words, and go back to it and into the row."""
+    shown = ", ".join(id_ if len(id_) <= 40 else f"{id_[:40]}..." for id_ in ids[:5])
+    return f"{shown} and {len(ids) - 5} more" if len(ids) > 5 else shown
