@@ -20,8 +20,8 @@ from core.serving.parser_judge import Method, Reply, Setup, Status
 from core.serving.parser_limits import Limits
 
 AHEAD = 8
-"""Requests that a worker holds at most: the one it judges, and the next ones already in its socket, so that neither side
-wakes the other for each."""
+"""Requests that a worker holds at most: the one it judges, and the next ones already in its socket, so that neither
+side wakes the other for each."""
 START_DEADLINE_S = 30.0
 _MODULE = "core.serving.parser_worker"
 
@@ -102,7 +102,9 @@ class WorkerProcess(asyncio.Protocol):
 
     def _flush(self) -> None:
         assert self._transport is not None
-        self._transport.write(bytes(self._outgoing))
+        # Where the process has just gone, its requests are about to be dealt again.
+        if not self._transport.is_closing():
+            self._transport.write(bytes(self._outgoing))
         self._outgoing.clear()
 
     def stall(self) -> list[Job]:
