@@ -134,6 +134,9 @@ def environment(variables: Mapping[str, str]) -> Iterator[Finding]:
             "set it to use Anthropic's models",
         ),
     }
+    seed = variables.get("EVAL_SEED", "")
+    if seed and not re.fullmatch(r"\s*[+-]?\d+\s*", seed):
+        yield _broken("EVAL_SEED", f"{seed!r} is not an integer", wanted.pop("EVAL_SEED")[1])
     for name, (detail, fix) in wanted.items():
         yield _fine(name, "set") if variables.get(name) else _weak(name, detail, fix)
 

@@ -50,6 +50,11 @@ def test_variables_that_only_some_runs_need_are_warnings() -> None:
     assert [found.level for found in checkup.environment({"EVAL_SEED": "1"})] == [Level.OK, Level.WARN, Level.WARN]
 
 
+def test_a_seed_that_no_run_would_take() -> None:
+    seed, *_ = checkup.environment({"EVAL_SEED": "soon"})
+    assert (seed.check, seed.level, "'soon'" in seed.detail) == ("EVAL_SEED", Level.FAIL, True)
+
+
 def test_without_git_and_browser(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda _: None)
     assert (checkup.code().level, checkup.browser().level) == (Level.WARN, Level.WARN)
