@@ -120,8 +120,9 @@ class TestJudges:
     @given(st.lists(st.tuples(TEXT, st.integers(0, 1)), max_size=5))
     def test_a_reader_gives_back_what_was_written_in_the_order_asked(self, said: list[tuple[str, int]]) -> None:
         shape = ReplyShape(items="verdicts", ids=IdKind.NAME, value="useful", reason="reason")
-        named = [{"id": f"P{n}", "useful": bit, "reason": text} for n, (text, bit) in enumerate(said, start=1)]
-        read = shape.read(json.dumps({"verdicts": named[::-1]}), [item["id"] for item in named])
+        ids = [f"P{number}" for number in range(1, len(said) + 1)]
+        named = [{"id": id_, "useful": bit, "reason": text} for id_, (text, bit) in zip(ids, said, strict=True)]
+        read = shape.read(json.dumps({"verdicts": named[::-1]}), ids)
         assert [(item.reason, item.value) for item in read] == said
 
     def test_every_schema_is_closed_and_says_what_is_required(self) -> None:
