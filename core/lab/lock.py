@@ -24,8 +24,7 @@ def only_driver(file: Path) -> Iterator[None]:
         raise store_error(error, file) from error
     try:
         _take(descriptor, file)
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        _sign(descriptor, file)
         yield
     finally:
         os.close(descriptor)
@@ -38,7 +37,7 @@ def is_driven(file: Path) -> bool:
     except OSError:
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
         return True
     else:
@@ -47,9 +46,31 @@ def is_driven(file: Path) -> bool:
         os.close(descriptor)
 
 
+def _locked(descriptor: int) -> None:
+    """Take the lock for ourselves alone. BlockingIOError when another driver has it.
+
+    Whoever only looks (`is_driven`) shares the lock for a moment: that must not pass for a driver.
+    """
+    while True:
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.sched_yield()
+
+
+def _sign(descriptor: int, file: Path) -> None:
+    try:
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+    except OSError as error:
+        raise store_error(error, file) from error
+
+
 def _take(descriptor: int, file: Path) -> None:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _locked(descriptor)
     except BlockingIOError as error:
         holder = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip() or "unknown"
         raise StoreError(

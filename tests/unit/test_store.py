@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
+import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -191,6 +194,37 @@ class TestLock:
             with pytest.raises(StoreError, match="pid "), only_driver(lock):
                 pass
         assert not is_driven(lock)
+
+    def test_a_full_disk_is_told_and_leaves_the_lock_free(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def full(*_: object) -> int:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "pwrite", full)
+            with pytest.raises(StoreError, match="No space left") as caught, only_driver(tmp_path / "lock"):
+                pass
+        assert "free some space" in caught.value.remedy
+        assert not is_driven(tmp_path / "lock")
+
+    def test_whoever_lists_the_runs_keeps_no_driver_out(self, tmp_path: Path) -> None:
+        lock, stop = tmp_path / "lock", threading.Event()
+        lock.touch()
+
+        def look() -> None:
+            while not stop.is_set():
+                is_driven(lock)
+
+        watching = threading.Thread(target=look)
+        watching.start()
+        try:
+            for _ in range(400):
+                with only_driver(lock):
+                    pass
+        finally:
+            stop.set()
+            watching.join()
 
     def test_the_lock_of_a_killed_driver_is_free(self, tmp_path: Path) -> None:
         code = (
