@@ -183,7 +183,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--inputs", type=int, metavar="N", help="stop after so many inputs")
     parser.add_argument("--seconds", type=float, metavar="S", help="stop after so long; 60 unless --inputs is given")
     parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same inputs")
-    parser.add_argument("--failures", type=Path, default=Path("fuzz-failures"), help="where failing inputs are kept")
+    parser.add_argument("--failures", type=Path, default=Path("results/fuzz"), help="where failing inputs are kept")
     options = parser.parse_args()
     if options.seconds is None:
         options.seconds = float("inf") if options.inputs else 60.0

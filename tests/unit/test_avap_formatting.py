@@ -203,8 +203,8 @@ def test_depth_and_size_do_no_harm() -> None:
     assert formatted(blocks).splitlines()[199] == "    " * 199 + 'if(a, 1, "==")'
     chain = "x = 1" + "+1" * 20_000
     assert formatted(chain) == chain.replace("+", " + ") + "\n"
-    outgrows = "try()\n" * 190 + "x=1\n" * 50_000 + "exception()\nend()\n" * 190
-    assert len(outgrows) < MAX_BYTES
+    outgrows = "try()\n" * 190 + "x=1\n" * 2_000 + "exception()\nend()\n" * 190
+    assert len(outgrows) < MAX_BYTES < 2_000 * 190 * len("    ")
     assert formatted(outgrows) == outgrows
 
 
