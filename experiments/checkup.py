@@ -161,7 +161,7 @@ async def probed(name: str, probe: Probe) -> Finding:
 
 async def parser_starts() -> str:
     """The parser service as a child process, asked what it is and to judge a program."""
-    from core.adapters.parser import embedded
+    from core.adapters.parser.opening import embedded
 
     async with embedded(language=LanguageSpec(), deadline_s=START_DEADLINE_S) as parser:
         info = await parser.info()

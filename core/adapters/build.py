@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from core.adapters import parser, rehearsal
+from core.adapters import rehearsal
 from core.adapters.domain import leaked, load_examples, load_golden
 from core.adapters.embed import embedder_digest, open_embedder
 from core.adapters.index import build, open_examples, open_index, wanted_manifest
 from core.adapters.llm import open_llm, preflight
 from core.adapters.llm.prices import PRICES, load_prices
-from core.adapters.parser_access import Access
-from core.adapters.parser_pool import PoolPolicy
+from core.adapters.parser import opening as parser
+from core.adapters.parser.access import Access
+from core.adapters.parser.pool import PoolPolicy
 from core.adapters.record import RecordingMode, Recordings, spent_in
 from core.errors import EmbedderUnavailable, IndexUnavailable
 from core.model.frozen import Frozen, digest

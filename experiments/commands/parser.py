@@ -18,7 +18,7 @@ from core.model.specs import LanguageSpec, RuntimeSpec, TlsSpec
 from core.model.syntax import Dialect, ParserInfo
 
 if TYPE_CHECKING:
-    from core.serving.parser_server import Listening
+    from core.serving.parser.server import Listening
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -66,27 +66,26 @@ def serve(  # noqa: PLR0913, PLR0917  each argument is an option of the command
     and then: assay run CONFIG --set runtime.parser_url=localhost:50051
     """
     with _needs_grpc():
-        from core.serving import parser as service
-        from core.serving import parser_server as server
-        from core.serving.parser_judge import Languages
-        from core.serving.parser_limits import Limits
+        from core.serving.parser import options, server
+        from core.serving.parser.judge import Languages
+        from core.serving.parser.limits import Limits
     from core.adapters.languages import vocabulary_root
-    from core.serving.structured_log import configure
+    from core.serving.parser.log import configure
 
     configure(log_level)
     leaving = server.Leaving()
-    service.leave_on(leaving, signal.SIGINT, signal.SIGTERM)
+    options.leave_on(leaving, signal.SIGINT, signal.SIGTERM)
     spec = server.ServerSpec(
         host=host,
         port=port,
         limits=Limits(workers=workers, calls=calls, seconds=seconds, memory_mb=memory),
-        tls=service.tls(tls_cert, tls_key, client_ca),
-        token=service.token(token_file, os.environ),
+        tls=options.tls(tls_cert, tls_key, client_ca),
+        token=options.token(token_file, os.environ),
         metrics_port=metrics_port,
     )
     languages = Languages.read(vocabulary_root(), LanguageSpec(vocabulary=vocabulary, dialect=dialect))
     banner = _Banner(host, languages.info)
-    server.serve(languages, spec, ready=banner.ready if sys.stdout.isatty() else service.announced, leaving=leaving)
+    server.serve(languages, spec, ready=banner.ready if sys.stdout.isatty() else options.announced, leaving=leaving)
 
 
 @app.command()
@@ -107,8 +106,8 @@ def info(  # noqa: PLR0913, PLR0917  as above
     Example: assay parser info localhost:50051
     """
     with _needs_grpc():
-        from core.adapters.parser import ask
-        from core.adapters.parser_access import Access
+        from core.adapters.parser.access import Access
+        from core.adapters.parser.opening import ask
 
     if (cert is None) != (key is None):
         raise ConfigError("--cert and --key go together", remedy="give both, as PEM files")

@@ -17,7 +17,7 @@ import psutil
 import uvloop
 from _bars import Bar
 
-from core.adapters.parser import connect
+from core.adapters.parser.opening import connect
 from core.model.specs import Comparator, LanguageSpec
 from core.ports import Parser
 

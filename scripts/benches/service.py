@@ -13,8 +13,8 @@ from _bars import Bar, conclude
 from _service import CALLS, DEADLINE_S, IN_FLIGHT, Server, loopback_bars, programs, run, served
 
 from core.adapters.clock import SystemClock
-from core.adapters.parser import connect
-from core.adapters.parser_wire import RETRY_AFTER
+from core.adapters.parser.opening import connect
+from core.adapters.parser.wire import RETRY_AFTER
 from core.adapters.proto.avap.parser.v1 import parser_pb2 as wire
 from core.adapters.proto.avap.parser.v1.parser_pb2_grpc import ParserStub
 from core.errors import ParserUnavailable

@@ -9,14 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.adapters.languages import load_vocabulary, vocabulary_root
-from core.adapters.parser import connect, embedded
+from core.adapters.parser.opening import connect, embedded
 from core.avap import check
 from core.model.specs import LanguageSpec
 from core.model.syntax import Category, Dialect, Validity
 from core.ports import Parser
-from core.serving.parser_judge import Languages
-from core.serving.parser_limits import Limits
-from core.serving.parser_server import ServerSpec, serving
+from core.serving.parser.judge import Languages
+from core.serving.parser.limits import Limits
+from core.serving.parser.server import ServerSpec, serving
 
 Opener = Callable[[LanguageSpec], AbstractAsyncContextManager[Parser]]
 

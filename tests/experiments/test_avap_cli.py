@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 from core.avap import PARSER_VERSION
 from core.errors import ConfigError, ParserUnavailable
 from core.model.specs import LanguageSpec
-from core.serving.parser_judge import Languages
-from core.serving.parser_limits import Limits
-from core.serving.parser_server import ServerSpec, start
+from core.serving.parser.judge import Languages
+from core.serving.parser.limits import Limits
+from core.serving.parser.server import ServerSpec, start
 from experiments.commands.avap import app as avap
 from experiments.commands.parser import app as parser
 

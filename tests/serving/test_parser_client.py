@@ -16,18 +16,18 @@ import psutil
 import pytest
 
 from core.adapters.languages import vocabulary_root
-from core.adapters.parser import ask, connect, embedded
-from core.adapters.parser_wire import MESSAGE_BYTES
+from core.adapters.parser.opening import ask, connect, embedded
+from core.adapters.parser.wire import MESSAGE_BYTES
 from core.adapters.proto.avap.parser.v1 import parser_pb2 as wire
 from core.adapters.proto.avap.parser.v1.parser_pb2_grpc import ParserServicer, add_ParserServicer_to_server
 from core.errors import ConfigError, ExitCode, ParserRefused, ParserUnavailable
 from core.model.specs import LanguageSpec
 from core.model.syntax import Dialect, ParseResult, Validity
 from core.ports import Parser
-from core.serving import parser_server
-from core.serving.parser_judge import Languages
-from core.serving.parser_limits import Limits
-from core.serving.parser_server import ServerSpec
+from core.serving.parser import server as parser_server
+from core.serving.parser.judge import Languages
+from core.serving.parser.limits import Limits
+from core.serving.parser.server import ServerSpec
 
 LANGUAGE = LanguageSpec()
 GOOD = "addVar(x, 1)"

@@ -18,11 +18,11 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from pydantic import SecretStr
 
-from core.adapters.execution_wire import from_execution
 from core.adapters.languages import load_vocabulary, vocabulary_root
-from core.adapters.parser import ask, connect
-from core.adapters.parser_access import NO_ACCESS, Access
-from core.adapters.parser_wire import RETRY_AFTER, SERVICE
+from core.adapters.parser.access import NO_ACCESS, Access
+from core.adapters.parser.execution_wire import from_execution
+from core.adapters.parser.opening import ask, connect
+from core.adapters.parser.wire import RETRY_AFTER, SERVICE
 from core.adapters.proto.avap.parser.v1 import parser_pb2 as wire
 from core.adapters.proto.avap.parser.v1.parser_pb2_grpc import ParserServicer, ParserStub, add_ParserServicer_to_server
 from core.avap import parse
@@ -30,10 +30,10 @@ from core.avap.execution import Inputs, execute
 from core.errors import ConfigError, ParserRefused, ParserUnavailable
 from core.model.specs import LanguageSpec, RuntimeSpec, TlsSpec
 from core.model.syntax import Dialect, Validity
-from core.serving import parser_process
-from core.serving.parser_judge import Languages
-from core.serving.parser_limits import Limits
-from core.serving.parser_server import Listening, ServerSpec, Tls, serving
+from core.serving.parser import process as parser_process
+from core.serving.parser.judge import Languages
+from core.serving.parser.limits import Limits
+from core.serving.parser.server import Listening, ServerSpec, Tls, serving
 
 LANGUAGE = LanguageSpec()
 LANGUAGES = Languages.read(vocabulary_root(), LANGUAGE)

@@ -13,10 +13,10 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_health.v1._async import HealthServicer
 
 from core.adapters.clock import SystemClock
-from core.adapters.parser import connect
-from core.adapters.parser_access import NO_ACCESS
-from core.adapters.parser_pool import ParserPool, PoolPolicy, pooled
-from core.adapters.parser_wire import SERVICE
+from core.adapters.parser.access import NO_ACCESS
+from core.adapters.parser.opening import connect
+from core.adapters.parser.pool import ParserPool, PoolPolicy, pooled
+from core.adapters.parser.wire import SERVICE
 from core.adapters.proto.avap.parser.v1 import parser_pb2 as wire
 from core.adapters.proto.avap.parser.v1.parser_pb2_grpc import ParserServicer, add_ParserServicer_to_server
 from core.errors import ConfigError, ParserRefused, ParserUnavailable

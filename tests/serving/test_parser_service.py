@@ -17,15 +17,15 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from core.adapters.languages import load_vocabulary, vocabulary_root
-from core.adapters.parser_wire import BATCH, MESSAGE_BYTES, SERVICE
+from core.adapters.parser.wire import BATCH, MESSAGE_BYTES, SERVICE
 from core.adapters.proto.avap.parser.v1 import parser_pb2 as wire
 from core.adapters.proto.avap.parser.v1.parser_pb2_grpc import ParserStub
 from core.avap import PARSER_VERSION, TRACE_TEMPLATES_SHA256
 from core.errors import ConfigError
 from core.model.specs import LanguageSpec
-from core.serving.parser_judge import Languages
-from core.serving.parser_limits import Limits
-from core.serving.parser_server import ServerSpec, start
+from core.serving.parser.judge import Languages
+from core.serving.parser.limits import Limits
+from core.serving.parser.server import ServerSpec, start
 
 GOOD = "addVar(x, 1)"
 BAD = "getSHA256(password, digest)"
@@ -164,7 +164,7 @@ def test_a_port_in_use_is_a_clear_error(languages: Languages) -> None:
 
 
 def test_a_process_that_serves_imports_nothing_heavy() -> None:
-    script = "import core.serving.parser, sys; print(*sys.modules)"
+    script = "import core.serving.parser.__main__, sys; print(*sys.modules)"
     modules = set(subprocess.run([sys.executable, "-c", script], capture_output=True, check=True).stdout.split())
     assert not modules & {b"torch", b"numpy", b"anthropic", b"httpx", b"typer", b"rich", b"omegaconf"}
 
@@ -214,7 +214,7 @@ def test_the_end_of_stdin_ends_it(process: subprocess.Popen[bytes]) -> None:
 def test_a_killed_parent_leaves_no_parser_behind(tmp_path: Path) -> None:
     script = """
 import asyncio, psutil
-from core.adapters.parser import embedded
+from core.adapters.parser.opening import embedded
 from core.model.specs import LanguageSpec
 
 async def main():

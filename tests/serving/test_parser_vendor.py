@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_http import Answer, Manner, ScriptedServer, scripted
 
-from core.adapters.parser import connect
-from core.adapters.parser_vendor_reply import error_in, fault_in
+from core.adapters.parser.opening import connect
+from core.adapters.parser.vendor_reply import error_in, fault_in
 from core.errors import ConfigError, ParserRefused, ParserUnavailable
 from core.model.specs import LanguageSpec
 from core.model.syntax import Category, Diagnostic, Validity

@@ -20,11 +20,11 @@ from core.adapters.languages import vocabulary_root
 from core.adapters.proto.avap.parser.v1 import parser_pb2 as wire
 from core.errors import DependencyDown
 from core.model.specs import LanguageSpec
-from core.serving import parser_process
-from core.serving.parser_judge import Judge, Languages, Method, Reply, Status
-from core.serving.parser_limits import Limits
-from core.serving.parser_process import AHEAD
-from core.serving.parser_workers import Workers, working
+from core.serving.parser import process as parser_process
+from core.serving.parser.judge import Judge, Languages, Method, Reply, Status
+from core.serving.parser.limits import Limits
+from core.serving.parser.process import AHEAD
+from core.serving.parser.workers import Workers, working
 
 LANGUAGES = Languages.read(vocabulary_root(), LanguageSpec())
 GOOD = "addVar(x, 1)"

@@ -5,8 +5,8 @@ import signal
 from pathlib import Path
 
 from core.adapters.proto.avap.parser.v1 import parser_pb2 as wire
-from core.serving import parser_worker
-from core.serving.parser_judge import Judge, Method, Reply
+from core.serving.parser import worker as parser_worker
+from core.serving.parser.judge import Judge, Method, Reply
 
 
 class Unruly(Judge):

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.serving.parser_frames import Assembler, Frame, encoded
+from core.serving.parser.frames import Assembler, Frame, encoded
 
 FRAMES = st.lists(st.builds(Frame, st.integers(0, 255), st.binary(max_size=40)), max_size=8)
 

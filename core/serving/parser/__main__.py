@@ -6,22 +6,23 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import SecretStr, ValidationError
+from pydantic import ValidationError
 
 from core.adapters.languages import vocabulary_root
-from core.adapters.parser_access import TOKEN_VARIABLE, read_token
+from core.adapters.parser.access import TOKEN_VARIABLE
 from core.errors import AssayError, ConfigError
 from core.model.specs import LanguageSpec
 from core.model.syntax import Dialect
-from core.serving.lifeline import announce, when_parent_leaves
-from core.serving.parser_judge import Languages
-from core.serving.parser_limits import Limits
-from core.serving.parser_server import Leaving, Listening, ServerSpec, Tls, serve
-from core.serving.parser_worker import tune_collector
-from core.serving.structured_log import LEVELS, configure
+from core.serving.lifeline import when_parent_leaves
+from core.serving.parser.judge import Languages
+from core.serving.parser.limits import Limits
+from core.serving.parser.log import LEVELS, configure
+from core.serving.parser.options import announced, leave_on, tls, token
+from core.serving.parser.server import Leaving, ServerSpec, serve
+from core.serving.parser.worker import tune_collector
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,26 +46,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def announced(listening: Listening) -> None:
-    """Tell whoever started this process where it answers."""
-    announce(listening.port)
-
-
-def leave_on(leaving: Leaving, *signals: signal.Signals) -> None:
-    """Have any of `signals` give the order; for the main thread only."""
-    for each in signals:
-        signal.signal(each, lambda *_: leaving.give())
-
-
-def token(file: Path | None, environment: Mapping[str, str]) -> SecretStr | None:
-    """What callers must present: the content of `file`, else of the environment's AVAP_PARSER_TOKEN; None for nothing.
-
-    Never an argument of a command, which every user of the machine can read. Raises ConfigError.
-    """
-    text = environment.get(TOKEN_VARIABLE, "").strip() if file is None else read_token(file)
-    return SecretStr(text) if text else None
-
-
 def _spec(options: argparse.Namespace) -> ServerSpec:
     try:
         return ServerSpec(
@@ -81,15 +62,6 @@ def _spec(options: argparse.Namespace) -> ServerSpec:
     except ValidationError as error:
         first = error.errors()[0]
         raise ConfigError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", remedy="see --help") from error
-
-
-def tls(cert: Path | None, key: Path | None, client_ca: Path | None) -> Tls | None:
-    """The security that the three options describe. Raises ConfigError when one of them is missing."""
-    if cert is None and key is None and client_ca is None:
-        return None
-    if cert is None or key is None:
-        raise ConfigError("TLS needs --tls-cert and --tls-key", remedy="give both, as PEM files")
-    return Tls(cert=cert, key=key, client_ca=client_ca)
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -11,9 +11,9 @@ from typing import Protocol
 from core.adapters import child
 from core.adapters.clock import SystemClock
 from core.adapters.languages import load_vocabulary, vocabulary_root
-from core.adapters.parser_access import NO_ACCESS, Access
-from core.adapters.parser_channel import Judged, opened
-from core.adapters.parser_pool import PoolPolicy, pooled
+from core.adapters.parser.access import NO_ACCESS, Access
+from core.adapters.parser.channel import Judged, opened
+from core.adapters.parser.pool import PoolPolicy, pooled
 from core.errors import DependencyDown, ParserRefused, ParserUnavailable
 from core.model.specs import LanguageSpec
 from core.model.syntax import ParseResult, ParserInfo
@@ -54,7 +54,7 @@ async def connect(
     clock = SystemClock()
     async with contextlib.AsyncExitStack() as stack:
         if len(targets) == 1 and targets[0].startswith(("http://", "https://")):
-            from core.adapters.parser_vendor import vendor_parser
+            from core.adapters.parser.vendor import vendor_parser
 
             yield await stack.enter_async_context(
                 vendor_parser(targets[0], language=language, deadline_s=deadline_s, access=access, clock=clock)

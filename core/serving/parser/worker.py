@@ -13,9 +13,9 @@ import socket
 import sys
 from collections.abc import Iterator
 
-from core.serving.parser_frames import Assembler, Frame, encoded
-from core.serving.parser_judge import Judge, Languages, Method, Reply, Setup, Status
-from core.serving.structured_log import configure, failure
+from core.serving.parser.frames import Assembler, Frame, encoded
+from core.serving.parser.judge import Judge, Languages, Method, Reply, Setup, Status
+from core.serving.parser.log import configure, failure
 
 _READ = 1 << 16
 _LOG = logging.getLogger("assay.parser.worker")

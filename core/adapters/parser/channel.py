@@ -10,8 +10,8 @@ import grpc
 import grpc.aio
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from core.adapters.parser_access import Access, channel_to
-from core.adapters.parser_wire import RETRY_AFTER, SERVICE, from_info, from_response, to_text
+from core.adapters.parser.access import Access, channel_to
+from core.adapters.parser.wire import RETRY_AFTER, SERVICE, from_info, from_response, to_text
 from core.adapters.proto.avap.parser.v1 import parser_pb2 as wire
 from core.adapters.proto.avap.parser.v1.parser_pb2_grpc import ParserStub
 from core.errors import AssayError, ParserRefused, ParserUnavailable

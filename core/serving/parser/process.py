@@ -15,15 +15,15 @@ from typing import cast
 
 from core.errors import DependencyDown
 from core.ports import Clock
-from core.serving.parser_frames import SETUP, Assembler, encoded
-from core.serving.parser_judge import Method, Reply, Setup, Status
-from core.serving.parser_limits import Limits
+from core.serving.parser.frames import SETUP, Assembler, encoded
+from core.serving.parser.judge import Method, Reply, Setup, Status
+from core.serving.parser.limits import Limits
 
 AHEAD = 8
 """Requests that a worker holds at most: the one it judges, and the next ones already in its socket, so that neither
 side wakes the other for each."""
 START_DEADLINE_S = 30.0
-_MODULE = "core.serving.parser_worker"
+_MODULE = "core.serving.parser.worker"
 
 
 class Ending(StrEnum):

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from google.protobuf.message import DecodeError
 
-from core.adapters.execution_wire import to_execute_response, to_inputs, to_limits
 from core.adapters.languages import read_vocabulary, vocabulary_ids
-from core.adapters.parser_wire import to_response
+from core.adapters.parser.execution_wire import to_execute_response, to_inputs, to_limits
+from core.adapters.parser.wire import to_response
 from core.adapters.proto.avap.parser.v1 import parser_pb2 as wire
 from core.avap import MAX_BLOCKS, MAX_BYTES, PARSER_VERSION, TRACE_TEMPLATES_SHA256, Vocabulary, check, parse
 from core.errors import ConfigError

@@ -20,15 +20,15 @@ from grpc_reflection.v1alpha import reflection
 from pydantic import SecretStr
 
 from core.adapters.clock import SystemClock
-from core.adapters.parser_wire import MESSAGE_BYTES, SERVICE
+from core.adapters.parser.wire import MESSAGE_BYTES, SERVICE
 from core.errors import ConfigError
 from core.model.frozen import Frozen
-from core.serving.parser_judge import Judge, Languages
-from core.serving.parser_limits import Limits
-from core.serving.parser_service import Backend, Gate, Inline, ParserService
-from core.serving.parser_telemetry import Meter, Unmetered
-from core.serving.parser_workers import working
-from core.serving.structured_log import event
+from core.serving.parser.judge import Judge, Languages
+from core.serving.parser.limits import Limits
+from core.serving.parser.log import event
+from core.serving.parser.service import Backend, Gate, Inline, ParserService
+from core.serving.parser.telemetry import Meter, Unmetered
+from core.serving.parser.workers import working
 
 GRACE_S = 1.0
 """How much longer than any one request may take the calls in flight may go on after the order to stop."""
@@ -129,7 +129,7 @@ def _metering(spec: ServerSpec) -> Iterator[tuple[Meter, int | None]]:
     if spec.metrics_port is None:
         yield Unmetered(), None
         return
-    from core.serving.parser_metrics import exposed
+    from core.serving.parser.metrics import exposed
 
     with exposed(spec.host, spec.metrics_port) as (meter, port):
         yield meter, port

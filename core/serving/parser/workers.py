@@ -17,11 +17,11 @@ from collections.abc import AsyncIterator
 from core.errors import DependencyDown
 from core.policy.retry import Backoff
 from core.ports import Clock
-from core.serving.parser_judge import Method, Reply, Setup, Status
-from core.serving.parser_limits import Limits
-from core.serving.parser_process import AHEAD, Ending, Job, WorkerProcess, started
-from core.serving.parser_telemetry import Meter
-from core.serving.structured_log import event
+from core.serving.parser.judge import Method, Reply, Setup, Status
+from core.serving.parser.limits import Limits
+from core.serving.parser.log import event
+from core.serving.parser.process import AHEAD, Ending, Job, WorkerProcess, started
+from core.serving.parser.telemetry import Meter
 
 STALL_S = 0.05
 TICK_S = 0.025

@@ -16,12 +16,12 @@ import grpc
 import grpc.aio
 from google.protobuf.message import DecodeError
 
-from core.adapters.parser_wire import BATCH, RETRY_AFTER, SERVICE, to_info
+from core.adapters.parser.wire import BATCH, RETRY_AFTER, SERVICE, to_info
 from core.adapters.proto.avap.parser.v1 import parser_pb2 as wire
 from core.ports import Clock
-from core.serving.parser_judge import Judge, Languages, Method, Reply, Status
-from core.serving.parser_telemetry import Meter
-from core.serving.parser_worker import answer
+from core.serving.parser.judge import Judge, Languages, Method, Reply, Status
+from core.serving.parser.telemetry import Meter
+from core.serving.parser.worker import answer
 
 _CODES = {code.value[0]: code for code in grpc.StatusCode}
 _SHORT = 4096

@@ -12,8 +12,8 @@ from collections.abc import AsyncIterator
 
 import httpx
 
-from core.adapters.parser_access import Access
-from core.adapters.parser_vendor_reply import error_in, fault_in, oversized
+from core.adapters.parser.access import Access
+from core.adapters.parser.vendor_reply import error_in, fault_in, oversized
 from core.avap import MAX_BLOCKS, MAX_BYTES, TRACE_TEMPLATES_SHA256
 from core.avap.diagnostics import trace_line
 from core.errors import ConfigError, ParserRefused, ParserUnavailable

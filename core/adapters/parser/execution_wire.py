@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from core.adapters.parser_wire import to_response
+from core.adapters.parser.wire import to_response
 from core.adapters.proto.avap.parser.v1 import parser_pb2 as wire
 from core.model.syntax import ParseResult
 

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from core.adapters.parser_access import Access
-from core.adapters.parser_channel import Judged, ParserChannel, opened
+from core.adapters.parser.access import Access
+from core.adapters.parser.channel import Judged, ParserChannel, opened
 from core.errors import ParserRefused, ParserUnavailable
 from core.model.specs import LanguageSpec, RuntimeSpec
 from core.model.syntax import ParserInfo
