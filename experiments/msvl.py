@@ -223,6 +223,7 @@ class MsvlSession:
             usable=report.n_usable,
             gates_failed=tuple(rendering.gate_line(gate) for gate in report.gates if not gate.passed),
             summary=rendering.summary(report),
+            binding_faults=report.binding_faults,
         )
 
     def _truth(self) -> Mapping[str, InjectedFault] | None:

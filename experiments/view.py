@@ -39,9 +39,14 @@ def badge(faults: tuple[str, ...] | None) -> Text:
 
 
 def faults_of(folder: RunFolder) -> tuple[str, ...] | None:
-    """The binding faults of a run; None before its record is written."""
-    record = folder.record
-    return None if record is None else binding_faults(record)
+    """The binding faults of a run as it stands, those of its report included; None before its record is written."""
+    record, outcome = folder.record, folder.outcome
+    if record is None:
+        return None
+    known = (*binding_faults(record), *(outcome.binding_faults if outcome else ()))
+    if outcome is None or outcome.status is Status.INTERRUPTED:
+        known = (*known, "the run has not come to its end")
+    return tuple(dict.fromkeys(known))
 
 
 def headline(console: Console, folder: RunFolder, outcome: Outcome) -> None:

@@ -140,6 +140,8 @@ class Conclusion:
     """One line per missed gate, with the value and the bar."""
     summary: tuple[str, ...] = ()
     """Lines for the terminal."""
+    binding_faults: tuple[str, ...] = ()
+    """Every reason why the result may not be cited, those included that only the rows can show."""
 
 
 class Session(Protocol):

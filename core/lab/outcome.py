@@ -44,6 +44,8 @@ class Outcome(Frozen):
     remedy: str = ""
     gates_failed: tuple[str, ...] = ()
     summary: tuple[str, ...] = ()
+    binding_faults: tuple[str, ...] = ()
+    """As the report has them; beside those of the record, what only the rows can show."""
     files: Mapping[str, str] = {}
     """Report file -> sha256 of its content."""
 
@@ -74,6 +76,7 @@ def concluded(
         remedy=next((error.remedy for error in trouble if error.remedy), ""),
         gates_failed=gates,
         summary=conclusion.summary if conclusion else (),
+        binding_faults=conclusion.binding_faults if conclusion else (),
         files={n: hashlib.sha256(c).hexdigest() for n, c in conclusion.files.items()} if conclusion else {},
     )
 

@@ -10,6 +10,7 @@ import pytest
 from typed import Terminal
 
 from core.lab.lock import only_driver
+from core.model.record import Provenance
 from experiments.registry import EXPERIMENTS
 
 
@@ -259,3 +260,29 @@ class TestPlaces:
         monkeypatch.setenv("ASSAY_CONFIGS", "nowhere")
         said = terminal.type("plan", "it")
         assert (said.code, "ASSAY_CONFIGS is 'nowhere'" in said.err) == (2, True)
+
+
+class TestBinding:
+    """A toy record as it must be to be cited; what then still speaks against it."""
+
+    @pytest.fixture
+    def by_the_book(self, terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> Terminal:
+        clean = Provenance(
+            commit="c" * 40, dirty=False, assay_version="1", python="3.11", platform="p", packages={}, argv=(),
+            notebook=False, container_image_digest="sha256:1", eval_seed=0,
+        )  # fmt: skip
+        monkeypatch.setattr("experiments.launch.gather", lambda *_: clean)
+        return terminal
+
+    def test_a_complete_run_is_binding(self, by_the_book: Terminal) -> None:
+        assert "BINDING" in by_the_book.type("run", "it", "--set", "runs=5").out
+        [line] = by_the_book.type("list", "--json").json["runs"]
+        assert line["binding"] is True
+
+    @pytest.mark.parametrize("end", ["missing", "down"])
+    def test_one_with_rows_missing_is_not(self, by_the_book: Terminal, end: str) -> None:
+        by_the_book.trouble(end, "b.run-05/two")
+        by_the_book.type("run", "it", "--set", "runs=5")
+        [line] = by_the_book.type("list", "--json").json["runs"]
+        assert line["binding"] is False
+        assert "NON-BINDING (1)" in by_the_book.type("show", "latest").out

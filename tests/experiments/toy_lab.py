@@ -73,7 +73,8 @@ class ToySession:
         gates = (f"total {total} < {self._config.floor}",) if total < self._config.floor else ()
         usable = 0 if self._trouble("useless") is not None else sum(map(len, values.values()))
         files = {"report.json": json.dumps(report, indent=1).encode()}
-        return Conclusion(files, usable, gates, (f"total {total}",))
+        faults = ("rows are missing",) if coverage is Coverage.PARTIAL else ()
+        return Conclusion(files, usable, gates, (f"total {total}",), faults)
 
     def _fails(self, place: str) -> bool:
         with (self._workspace.configs / "calls.log").open("a") as log:
