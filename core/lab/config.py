@@ -119,7 +119,9 @@ def compose(file: Path, *, configs: Path, assignments: Sequence[str] = ()) -> Dr
 def stored(config: ExperimentConfig, runtime: Mapping[str, Any]) -> str:
     """`config` as YAML from which the same configuration composes again, with `runtime` as it was written."""
     data = {**config.model_dump(mode="json"), "runtime": dict(runtime)}
-    return yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
+    text = yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
+    # PyYAML leaves some line breaks of Unicode (U+0085) as they are and reads them back as spaces.
+    return text if yaml.safe_load(text) == data else yaml.safe_dump(data, sort_keys=False)
 
 
 def _extended(file: Path, configs: Path, chain: tuple[Path, ...]) -> Source:

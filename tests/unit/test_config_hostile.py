@@ -223,8 +223,10 @@ class TestMerging:
         assert (under, over) == ({"a": {"b": [1]}}, {"c": {"d": [2]}})
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(st.text(st.characters(codec="utf-8", exclude_characters="${}?"), min_size=1, max_size=30))
+@example("\x85")
+@example("a\u2028b\n c\r")
 def test_whatever_text_is_stored_composes_to_itself(desk: Desk, text: str) -> None:
     config = desk.config("").model_copy(update={"golden": text})
     again = desk.root / "again.yaml"

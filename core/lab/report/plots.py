@@ -62,21 +62,22 @@ def metrics_plot(suites: Sequence[SuiteSummary]) -> str:
 def _before_and_after(axes: Axes, y: int, raw: Estimate, final: Estimate) -> None:
     if raw.mean is not None and final.mean is not None:
         axes.plot([raw.mean, final.mean], [y, y], color=RAW, linewidth=2, zorder=1)
-        axes.scatter([raw.mean], [y], s=46, facecolors="white", edgecolors=MUTED, linewidths=1.4, zorder=2)
+        axes.scatter(
+            [raw.mean], [y], s=46, facecolors="white", edgecolors=MUTED, linewidths=1.4, zorder=2, clip_on=False
+        )
     if final.interval is not None:
         axes.plot([final.interval.low, final.interval.high], [y, y], color=FINAL, linewidth=5, alpha=0.28, zorder=2)
     if final.mean is not None:
-        axes.scatter([final.mean], [y], s=52, color=FINAL, zorder=3)
+        axes.scatter([final.mean], [y], s=52, color=FINAL, zorder=3, clip_on=False)
 
 
 def _lowest(raw: Estimate, final: Estimate) -> float:
-    """The least value drawn: answer relevancy is a cosine and may be negative."""
-    low = final.interval.low if final.interval else 0.0
-    return min(value for value in (raw.mean, final.mean, low, 0.0) if value is not None)
+    """The lesser of the two means, or 0: answer relevancy is a cosine and may be negative."""
+    return min(value for value in (raw.mean, final.mean, 0.0) if value is not None)
 
 
 def runs_plot(suites: Sequence[SuiteSummary]) -> str:
-    """The global score of each run, one row per suite; the bar is their mean."""
+    """The global score of each run, one row per suite; the bar is the score over all of them."""
     figure, axes = _figure(width=10.4, height=0.9 + 0.5 * len(suites))
     for y, suite in enumerate(suites):
         estimate = suite.metric(Metric.GLOBAL).final
