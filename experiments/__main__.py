@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import importlib.util
 import sys
 from collections.abc import Sequence
@@ -79,8 +80,17 @@ def _elsewhere() -> None:
     """Stands in `--help` for a command that was not asked for."""
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(importlib.metadata.version("assay-lab"))
+        raise typer.Exit
+
+
 def _assay(
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks. Works anywhere on the line.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
 ) -> None:
     """Reproducible experiments for RAG systems, behind a mandatory syntactic gate.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.metadata
 import json
 import os
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -77,12 +77,14 @@ def shell(tmp_path: Path) -> Shell:
     return Shell(tmp_path)
 
 
-def test_help_is_quick_and_lists_every_command(shell: Shell) -> None:
-    began = time.monotonic()
+def test_help_lists_every_command(shell: Shell) -> None:
     done = shell.type("--help")
-    assert time.monotonic() - began < 3.0
     assert done.returncode == 0
     assert all(name in done.stdout for name in ("run", "plan", "resume", "show", "list", "doctor", "avap", "parser"))
+
+
+def test_the_version_is_the_packages_own(shell: Shell) -> None:
+    assert shell.type("--version").stdout.strip() == importlib.metadata.version("assay-lab")
 
 
 def test_help_imports_nothing_heavy() -> None:

@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import monotonic
 
 import grpc
 import psutil
@@ -161,11 +160,9 @@ async def test_info_refuses_a_parser_without_the_language(language: LanguageSpec
 async def test_nobody_there_is_known_at_once() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    started = monotonic()
-    async with connect(f"127.0.0.1:{port}", language=LANGUAGE, deadline_s=60) as parser:
+    async with asyncio.timeout(10), connect(f"127.0.0.1:{port}", language=LANGUAGE, deadline_s=60) as parser:
         with pytest.raises(ParserUnavailable, match="UNAVAILABLE"):
             await parser.parse(GOOD)
-    assert monotonic() - started < 10
 
 
 async def test_a_server_that_never_speaks_costs_one_deadline() -> None:
@@ -192,9 +189,8 @@ async def test_a_parser_killed_in_the_middle_fails_every_call_and_hangs_none() -
     async with embedded(language=LANGUAGE, deadline_s=DEADLINE_S) as parser:
         assert (await parser.parse(GOOD)).verdict is Validity.VALID
         the_parser_process().kill()
-        started = monotonic()
-        outcomes = await asyncio.gather(*(parser.parse(GOOD) for _ in range(16)), return_exceptions=True)
-    assert monotonic() - started < DEADLINE_S
+        async with asyncio.timeout(DEADLINE_S):
+            outcomes = await asyncio.gather(*(parser.parse(GOOD) for _ in range(16)), return_exceptions=True)
     assert {type(outcome) for outcome in outcomes} == {ParserUnavailable}
 
 
