@@ -1,4 +1,5 @@
-"""Rules for every test: the network ends at loopback, and nothing is read from or left in the user's own folders."""
+"""Rules for every test: the network ends at loopback, nothing of the user's own folders is read or written, and drawn
+examples are the same on every machine (`scripts/bench fuzz` is where new ones are looked for)."""
 
 import ipaddress
 import socket
@@ -6,6 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("assay", derandomize=True, deadline=None)
+settings.load_profile("assay")
 
 _real_connect = socket.socket.connect
 
