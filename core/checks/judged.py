@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from core.checks.instruction import Instruction
 from core.checks.judge import Judge, Reply
 from core.checks.rubrics import ATTRIBUTION, QUESTIONS, QUESTIONS_BACK, STATEMENTS, SUPPORT, USEFULNESS
 from core.checks.sections import context, section, statement_list
@@ -73,14 +74,28 @@ class JudgedCheck(ABC):
         return Verdict(check=self.metric.value, version=self.version, outcome=outcome, score=score, reason=reason)
 
 
-class FaithfulnessCheck(JudgedCheck):
-    """Share of the answer's statements that the retrieved passages support."""
-
-    metric = Metric.FAITHFULNESS
+class StatementCheck(JudgedCheck):
+    """A text is broken into statements, and each is put to the retrieved passages."""
 
     def __init__(self, judge: Judge, score: Share) -> None:
         self._judge = judge
         self._score = score
+
+    async def _held_by_passages(self, sample: Sample, listed: Reply, rubric: Instruction, *, of: str) -> Judgement:
+        """The share of the `listed` statements that the passages hold, as `rubric` asks."""
+        if listed.reason or not listed.items:
+            return _without_statements(listed, of)
+        statements = [item.text for item in listed.items]
+        reply = await self._judge.ask(
+            rubric, context(sample.passages), statement_list(statements), expected=_numbers(len(statements))
+        )
+        return _judgement(reply, statements, self._score, listed.calls)
+
+
+class FaithfulnessCheck(StatementCheck):
+    """Share of the answer's statements that the retrieved passages support."""
+
+    metric = Metric.FAITHFULNESS
 
     async def judge(self, sample: Sample) -> Judgement:
         """Break the answer into statements, then ask which of them the passages support."""
@@ -91,13 +106,7 @@ class FaithfulnessCheck(JudgedCheck):
         listed = await self._judge.ask(
             STATEMENTS, section("question", sample.question), section("answer", sample.answer)
         )
-        if listed.reason or not listed.items:
-            return _without_statements(listed, "answer")
-        statements = [item.text for item in listed.items]
-        reply = await self._judge.ask(
-            SUPPORT, context(sample.passages), statement_list(statements), expected=_numbers(len(statements))
-        )
-        return _judgement(reply, statements, self._score, listed.calls)
+        return await self._held_by_passages(sample, listed, SUPPORT, of="answer")
 
 
 class AnswerRelevancyCheck(JudgedCheck):
@@ -128,14 +137,10 @@ class AnswerRelevancyCheck(JudgedCheck):
         return Judgement(raw, findings=findings, calls=reply.calls)
 
 
-class ContextRecallCheck(JudgedCheck):
+class ContextRecallCheck(StatementCheck):
     """Share of the reference's statements that the retrieved passages hold."""
 
     metric = Metric.CONTEXT_RECALL
-
-    def __init__(self, judge: Judge, score: Share) -> None:
-        self._judge = judge
-        self._score = score
 
     async def judge(self, sample: Sample) -> Judgement:
         """Break the reference into statements, then ask which of them the passages hold."""
@@ -147,13 +152,7 @@ class ContextRecallCheck(JudgedCheck):
             section("answer", sample.reference),
             repeat=_REFERENCE_REPEAT,
         )
-        if listed.reason or not listed.items:
-            return _without_statements(listed, "reference")
-        statements = [item.text for item in listed.items]
-        reply = await self._judge.ask(
-            ATTRIBUTION, context(sample.passages), statement_list(statements), expected=_numbers(len(statements))
-        )
-        return _judgement(reply, statements, self._score, listed.calls)
+        return await self._held_by_passages(sample, listed, ATTRIBUTION, of="reference")
 
 
 class ContextPrecisionCheck(JudgedCheck):
