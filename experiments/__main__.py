@@ -42,7 +42,7 @@ COMMANDS = {
     "rerun": Command("experiments.commands.rerun", "Repeat an earlier run and say what differs.", "rerun"),
     "submit": Command("experiments.commands.submit", "Run a configuration on a Ray cluster, from here.", "submit"),
     "import-legacy": Command(
-        "experiments.commands.legacy", "Take in evaluation files of before Assay.", "import_legacy"
+        "experiments.commands.legacy", "Take in old evaluation files.", "import_legacy"
     ),
     "recheck": Command("experiments.commands.recheck", "What another vocabulary makes of a finished run.", "recheck"),
     "doctor": Command("experiments.commands.doctor", "Check everything Assay needs and say how to fix it.", "doctor"),
