@@ -16,6 +16,7 @@
     |   `-- EvaluationAbortedError    5   the gate could not be asked, so nothing may be judged
     |-- ParserRefused                 3   the parser answered that it will not take this request
     |-- LlmRefused                    3   the provider answered 4xx: repeating cannot help
+    |-- WorkerLost                    3   whoever ran a cell is gone; what it had not handed over is to be run again
     |-- RecordingMissing              3   a replay asked for a reply that was never recorded
     `-- StoreError                    3   the results root cannot be written or read back
 
@@ -134,6 +135,10 @@ class LlmRefused(AssayError):
     def __init__(self, message: str = "", *, status: int = 0, remedy: str = "") -> None:
         super().__init__(message, remedy=remedy)
         self.status = status
+
+
+class WorkerLost(AssayError):
+    """The process or machine that ran a cell ended before the cell did; no fault of the cell."""
 
 
 class RecordingMissing(AssayError):

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from core.model.prompt import Completion, Prompt
+from core.model.record import FewShotRecord
 from core.model.retrieval import IndexManifest, Query, TextKind
 from core.model.sample import Passage, Sample
+from core.model.specs import (
+    EmbedderSpec,
+    FewShotSpec,
+    IndexSpec,
+    LanguageSpec,
+    ModelSpec,
+    RehearsalSpec,
+    RetrievalSpec,
+)
 from core.model.syntax import ParseResult, ParserInfo
+from core.model.traffic import Steering, Traffic
 from core.model.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -20,7 +32,6 @@ if TYPE_CHECKING:
 else:
     Matrix = Any
 
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
@@ -97,22 +108,16 @@ class Progress(Protocol):
         """`rows` more rows of `cell` are done."""
 
 
-@dataclass(frozen=True)
-class Done(Generic[Item, Result]):
-    """The end of one item's work: exactly one of `result` and `error` is set."""
-
-    item: Item
-    result: Result | None = None
-    error: Exception | None = None
-
-
 class Pool(Protocol):
-    """Runs a body over items, `limit` at a time, in any order. Errors are values: one bad cell loses no other."""
+    """Where cells run: in this process, or on the workers of a cluster."""
 
-    def map(
-        self, body: Callable[[Item], Awaitable[Result]], items: Sequence[Item], *, limit: int
-    ) -> AsyncIterator[Done[Item, Result]]:
-        """Run `body` over `items`."""
+    def run(self, source: Callable[[], AsyncIterator[Result]]) -> AsyncIterator[Result]:
+        """The results of `source()`, in its order, as they come; they are asked for no faster than they are taken.
+
+        `source` must be picklable where workers are other processes. Raises what it raises, with its type, after the
+        results before it; WorkerLost when whoever ran it is gone: run a source for the rest. Closing the iterator
+        ends the work, and returns once it has ended.
+        """
 
 
 @dataclass(frozen=True)
@@ -127,3 +132,53 @@ class Ports:
     examples: Index | None
     """The few-shot pool; None when it is unavailable, and the run is then flagged as degraded."""
     clock: Clock
+
+
+@dataclass(frozen=True)
+class FewShots:
+    """The few-shot pool, open or not, and what the record says of it."""
+
+    index: Index | None
+    record: FewShotRecord
+
+
+@dataclass(frozen=True)
+class Places:
+    """The folders that adapters read and write."""
+
+    configs: Path
+    cache: Path
+    """Shared by all runs: indices, embeddings. Everything in it can be rebuilt."""
+    recordings: Path
+    logs: Path
+
+
+class Workshop(Protocol):
+    """From specifications to open ports; each distinct one is opened once. Raises core.errors for what cannot be had.
+
+    What it gives can be used for as long as it is open, and goes wherever the pool beside it runs cells.
+    """
+
+    async def parser(self, language: LanguageSpec) -> Parser:
+        """The gate for `language`."""
+
+    async def llm(self, spec: ModelSpec, role: str, acting: RehearsalSpec | None) -> Llm:
+        """A caller of `spec`; `acting` says how a rehearsal model behaves."""
+
+    async def embedder(self, spec: EmbedderSpec) -> Embedder:
+        """The embedder of `spec`."""
+
+    async def index(self, spec: IndexSpec, retrieval: RetrievalSpec) -> Index:
+        """The index of `spec`, built first where there is none."""
+
+    async def few_shots(self, spec: FewShotSpec, golden: Path, embedder: EmbedderSpec) -> FewShots:
+        """The few-shot pool without the answers of the golden set. One that cannot be had is degraded, no error."""
+
+    def truth(self, acting: RehearsalSpec) -> Path:
+        """Where a rehearsal model of this behaviour notes what it spoiled, once it runs."""
+
+    async def traffic(self) -> Traffic:
+        """What the language-model calls are doing."""
+
+    async def steer(self, steering: Steering) -> None:
+        """Change how they are made, from now on."""

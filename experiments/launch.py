@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from core.adapters.build import workshop
 from core.adapters.clock import SystemClock
 from core.errors import ConfigError
 from core.lab.config import compose, find
@@ -50,7 +51,7 @@ def drive(run: Prepared[Any], results: Path) -> Outcome:
     clock = SystemClock()
     provenance = gather(os.environ, sys.argv)
     with watcher(clock) as watching:
-        lab = Laboratory(results, configs_root(), cache_root(), provenance, clock, InlinePool(), watching)
+        lab = Laboratory(results, configs_root(), cache_root(), provenance, clock, InlinePool(), workshop, watching)
         try:
             return asyncio.run(_until_stopped(run, lab))
         except asyncio.CancelledError:

@@ -116,34 +116,30 @@ class Msvl:
 
     @contextlib.asynccontextmanager
     async def open(self, config: MsvlConfig, workspace: Workspace, clock: Clock) -> AsyncIterator[MsvlSession]:
-        """Start or connect to everything that the suites need."""
-        from core.adapters.build import Places, workshop
-
-        places = Places(workspace.configs, workspace.cache, workspace.recordings, workspace.logs)
-        async with workshop(places, config.runtime, clock) as shop:
-            suites = {}
-            for suite in config.suites:
-                parser = await shop.parser(suite.language)
-                generator = await shop.llm(suite.generator, "generator", suite.rehearsal)
-                judge = await shop.llm(suite.judge, "judge", suite.rehearsal)
-                pool = await shop.few_shots(suite.few_shot, workspace.configs / config.golden, suite.index.embedder)
-                ports = Ports(
-                    parser=parser,
-                    generator=generator,
-                    judge=judge,
-                    embedder=await shop.embedder(suite.index.embedder),
-                    index=await shop.index(suite.index, suite.retrieval),
-                    examples=pool.index,
-                    clock=clock,
-                )
-                suites[suite.name] = OpenSuite(
-                    spec=suite,
-                    ports=ports,
-                    few_shot=pool.record,
-                    coverage=await _coverage(suite, parser, workspace.configs),
-                    truth=shop.truth(suite.rehearsal) if suite.rehearsal else None,
-                )
-            yield MsvlSession(config, workspace.configs, suites)
+        """Ask the workshop for everything that the suites need."""
+        shop, suites = workspace.shop, {}
+        for suite in config.suites:
+            parser = await shop.parser(suite.language)
+            generator = await shop.llm(suite.generator, "generator", suite.rehearsal)
+            judge = await shop.llm(suite.judge, "judge", suite.rehearsal)
+            pool = await shop.few_shots(suite.few_shot, workspace.configs / config.golden, suite.index.embedder)
+            ports = Ports(
+                parser=parser,
+                generator=generator,
+                judge=judge,
+                embedder=await shop.embedder(suite.index.embedder),
+                index=await shop.index(suite.index, suite.retrieval),
+                examples=pool.index,
+                clock=clock,
+            )
+            suites[suite.name] = OpenSuite(
+                spec=suite,
+                ports=ports,
+                few_shot=pool.record,
+                coverage=await _coverage(suite, parser, workspace.configs),
+                truth=shop.truth(suite.rehearsal) if suite.rehearsal else None,
+            )
+        yield MsvlSession(config, workspace.configs, suites)
 
 
 @dataclass(frozen=True)
@@ -192,7 +188,9 @@ class MsvlSession:
             run=cell.run,
             settings=_settings(suite.spec),
             ports=suite.ports,
-            in_flight=max(1, self.config.runtime.concurrency // self.config.runtime.cells),
+            # Every cell may use all of the calls: those in flight are bounded where they are made, for all cells
+            # together, and no place stays empty while one cell ends and the next begins.
+            in_flight=self.config.runtime.concurrency,
         )
         async with contextlib.aclosing(rows):
             async for row in rows:

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -36,31 +35,13 @@ from core.model.specs import (
 )
 from core.policy.ledger import Ledger
 from core.policy.limiter import Limiter
-from core.ports import Clock, Embedder, Index, Llm, Parser
+from core.ports import Clock, Embedder, FewShots, Index, Llm, Parser, Places
 
 Opened = TypeVar("Opened")
 
 
-@dataclass(frozen=True)
-class Places:
-    """The folders that adapters read and write."""
-
-    configs: Path
-    cache: Path
-    recordings: Path
-    logs: Path
-
-
-@dataclass(frozen=True)
-class Pool:
-    """The few-shot pool, open or not, and what the record says of it."""
-
-    index: Index | None
-    record: FewShotRecord
-
-
 class Workshop:
-    """Opens adapters while `workshop` is open. A spec that was opened before gives the same adapter again."""
+    """core.ports.Workshop in this process. A spec that was opened before gives the same adapter again."""
 
     def __init__(self, stack: contextlib.AsyncExitStack, places: Places, runtime: RuntimeSpec, clock: Clock) -> None:
         self._stack = stack
@@ -135,21 +116,21 @@ class Workshop:
 
         return await self._once(["index", spec, retrieval], opening)
 
-    async def few_shots(self, spec: FewShotSpec, golden: Path, embedder: EmbedderSpec) -> Pool:
+    async def few_shots(self, spec: FewShotSpec, golden: Path, embedder: EmbedderSpec) -> FewShots:
         """The few-shot pool without the answers of the golden set. A pool that cannot be had is a degraded one."""
         if spec.k == 0:
-            return Pool(None, FewShotRecord(status=FewShotStatus.OFF, k_configured=0))
+            return FewShots(None, FewShotRecord(status=FewShotStatus.OFF, k_configured=0))
 
-        async def opening() -> Pool:
+        async def opening() -> FewShots:
             try:
                 return await self._pool(spec, golden, embedder)
             except (IndexUnavailable, EmbedderUnavailable) as error:
                 degraded = FewShotStatus.DEGRADED
-                return Pool(None, FewShotRecord(status=degraded, k_configured=spec.k, reason=str(error)))
+                return FewShots(None, FewShotRecord(status=degraded, k_configured=spec.k, reason=str(error)))
 
         return await self._once(["few_shots", spec, str(golden), embedder], opening)
 
-    async def _pool(self, spec: FewShotSpec, golden: Path, embedder: EmbedderSpec) -> Pool:
+    async def _pool(self, spec: FewShotSpec, golden: Path, embedder: EmbedderSpec) -> FewShots:
         examples = load_examples(self._places.configs / spec.pool)
         excluded = leaked(examples, load_golden(golden))
         index = await open_examples(
@@ -165,7 +146,7 @@ class Workshop:
             pool_sha256=index.manifest.corpus_sha256,
             excluded=tuple(sorted(excluded)),
         )
-        return Pool(index, record)
+        return FewShots(index, record)
 
     async def _base_url(self, spec: ModelSpec, role: str, acting: RehearsalSpec | None) -> str | None:
         configured = self._runtime.generator_url if role == "generator" else self._runtime.judge_url

@@ -19,7 +19,7 @@ from pydantic import Field, StringConstraints
 from core.model.frozen import Frozen
 from core.model.record import Provenance, RunRecord
 from core.model.specs import IsNumber, RuntimeSpec
-from core.ports import Clock
+from core.ports import Clock, Workshop
 
 PathSafe = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,119}$")]
 """A name that is a file name on every system and needs no quoting in a shell."""
@@ -116,16 +116,14 @@ class Coverage(StrEnum):
 
 @dataclass(frozen=True)
 class Workspace:
-    """The places a session may use. All exist, but for `recordings` and `logs`, which their writers make."""
+    """What a session may use."""
 
     folder: Path
-    """The run folder. Sessions read it; only the laboratory writes to it, but for the two below."""
-    recordings: Path
-    logs: Path
+    """The run folder. Sessions read it; only the laboratory and the workshop write to it."""
     configs: Path
     """Root that data paths are relative to."""
-    cache: Path
-    """Shared by all runs: indices, embeddings. Everything in it can be rebuilt."""
+    shop: Workshop
+    """Opens parsers, models, indices."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +143,11 @@ class Conclusion:
 
 
 class Session(Protocol):
-    """An experiment with its dependencies open. Raises core.errors; the runner turns them into exit codes."""
+    """An experiment with its dependencies open. Raises core.errors; the runner turns them into exit codes.
+
+    `rows` runs where the pool runs it: a session is a value that can be pickled when its ports can, and keeps no state
+    that `rows` changes.
+    """
 
     async def record(self, identity: RunIdentity) -> RunRecord:
         """All that the run stands on, complete, before the first paid call.

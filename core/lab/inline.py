@@ -2,50 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import TypeVar
 
-from core.ports import Done
-
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 class InlinePool:
-    """core.ports.Pool without processes. Closing the iterator early cancels what is in flight and waits for it."""
+    """core.ports.Pool without processes."""
 
-    async def map(
-        self, body: Callable[[Item], Awaitable[Result]], items: Sequence[Item], *, limit: int
-    ) -> AsyncIterator[Done[Item, Result]]:
-        """Run `body` over `items`, at most `limit` at a time; ends come as they happen. ValueError if `limit` < 1."""
-        if limit < 1:
-            raise ValueError(f"limit must be at least 1, not {limit}")
-        waiting = iter(items)
-        running: set[asyncio.Task[Done[Item, Result]]] = set()
-        try:
-            while True:
-                for item in waiting:
-                    running.add(asyncio.create_task(_run(body, item)))
-                    if len(running) >= limit:
-                        break
-                if not running:
-                    return
-                ended, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-                for task in ended:
-                    yield task.result()
-        finally:
-            await _cancel(running)
+    async def run(self, source: Callable[[], AsyncIterator[Result]]) -> AsyncIterator[Result]:
+        """The results of `source()`, as they come. Closing the iterator closes the source and waits for it."""
+        results = source()
+        async with closed_after(results):
+            async for result in results:
+                yield result
 
 
-async def _run(body: Callable[[Item], Awaitable[Result]], item: Item) -> Done[Item, Result]:
+@contextlib.asynccontextmanager
+async def closed_after(source: AsyncIterator[Result]) -> AsyncIterator[None]:
+    """End `source` with the block: a generator left to the collector would go on sending calls."""
     try:
-        return Done(item, result=await body(item))
-    except Exception as error:  # noqa: BLE001 - errors are values here: the caller decides what they mean
-        return Done(item, error=error)
-
-
-async def _cancel(tasks: set[asyncio.Task[Done[Item, Result]]]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+        yield
+    finally:
+        if isinstance(source, AsyncGenerator):
+            await source.aclose()

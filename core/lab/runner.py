@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from core.errors import AssayError, BudgetExhausted, ConfigError, DependencyDown, StoreError
+from core.errors import AssayError, BudgetExhausted, ConfigError, DependencyDown, StoreError, WorkerLost
 from core.lab.continuity import changes, continued
 from core.lab.experiment import Cell, ConfigT, Coverage, RunIdentity, Session, Workspace
+from core.lab.inline import closed_after
+from core.lab.journal import Journal
 from core.lab.outcome import Outcome, Status, concluded, interrupted
 from core.lab.prepare import Prepared
 from core.lab.progress import Watcher
+from core.lab.side_by_side import side_by_side
 from core.lab.store import RunFolder
 from core.model.record import Provenance, RunRecord
-from core.ports import Clock, Pool
+from core.model.specs import RuntimeSpec
+from core.ports import Clock, Places, Pool, Workshop
 
-Item = TypeVar("Item")
+OpenWorkshop = Callable[[Places, RuntimeSpec, Clock], AbstractAsyncContextManager[Workshop]]
 STOPS_THE_RUN = (DependencyDown, BudgetExhausted, ConfigError, StoreError)
 """Errors of one cell after which the others cannot or must not go on."""
+LIVES = 3
+"""Workers that a cell may lose in a row without a single row in between."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +41,8 @@ class Laboratory:
     provenance: Provenance
     clock: Clock
     pool: Pool
+    workshop: OpenWorkshop
+    """What it opens can be used wherever `pool` runs cells."""
     watcher: Watcher
 
 
@@ -51,8 +61,11 @@ async def execute(prepared: Prepared[ConfigT], lab: Laboratory) -> Outcome:
         if before is not None and before.status is Status.COMPLETE and folder.holds(before.files):
             return before
         folder.write("config.yaml", prepared.text.encode())
-        workspace = Workspace(folder.path, folder.path / "recordings", folder.path / "logs", lab.configs, lab.cache)
-        async with prepared.experiment.open(prepared.config, workspace, lab.clock) as session:
+        places = Places(lab.configs, lab.cache, folder.path / "recordings", folder.path / "logs")
+        async with (
+            lab.workshop(places, prepared.config.runtime, lab.clock) as shop,
+            prepared.experiment.open(prepared.config, Workspace(folder.path, lab.configs, shop), lab.clock) as session,
+        ):
             drive = _Drive(prepared, lab, folder, session)
             record = await drive.recorded()
             folder.forget_outcome()
@@ -128,8 +141,8 @@ class _Drive:
         """Run the cells that are not done. Returns the errors that cost rows; raises those that stop the run."""
         todo = [cell for cell in self.prepared.plan.cells if not self.folder.is_done(cell.id)]
         trouble: list[AssayError] = []
-        ends = self.lab.pool.map(self._fill, todo, limit=self.prepared.config.runtime.cells)
-        async with _closed_after(ends):
+        ends = side_by_side(self._fill, todo, limit=self.prepared.config.runtime.cells)
+        async with closed_after(ends):
             async for end in ends:
                 if isinstance(end.error, BudgetExhausted):
                     return (*trouble, end.error)
@@ -141,13 +154,7 @@ class _Drive:
 
     async def _fill(self, cell: Cell) -> None:
         with self.folder.journal(cell.id) as journal:
-            count = len(journal.rows)
-            rows = self.session.rows(cell, frozenset(journal.rows))
-            async with _closed_after(rows):
-                async for row in rows:
-                    await journal.append(row.id, row.model_dump_json())
-                    self.lab.watcher.advance(cell.id)
-                    count += 1
+            count = len(journal.rows) + await self._outliving(cell, journal)
         if count > cell.expected:
             raise StoreError(
                 f"cell {cell.id} has {count} rows, {cell.expected} were planned: some were not made by this run",
@@ -156,17 +163,32 @@ class _Drive:
         if count == cell.expected:
             self.folder.mark_done(cell.id)
 
+    async def _outliving(self, cell: Cell, journal: Journal) -> int:
+        """The rest of `cell`, whatever becomes of the workers that run it; how many rows that was."""
+        made: set[str] = set()
+        lost = 0
+        while True:
+            before = len(made)
+            try:
+                await self._append(cell, journal, made)
+            except WorkerLost:
+                lost = 1 if len(made) > before else lost + 1
+                if lost == LIVES:
+                    raise
+            else:
+                return len(made)
+
+    async def _append(self, cell: Cell, journal: Journal, made: set[str]) -> None:
+        """Run `cell` without the rows it has and those in `made`; what comes is durable, then added to `made`."""
+        finished = frozenset(journal.rows) | made
+        rows = self.lab.pool.run(partial(self.session.rows, cell, finished))
+        async with closed_after(rows):
+            async for row in rows:
+                await journal.append(row.id, row.model_dump_json())
+                made.add(row.id)
+                self.lab.watcher.advance(cell.id)
+
     def _rows(self) -> dict[str, Sequence[str]]:
         """What is on the disk, in an order that does not depend on arrival."""
         by_id = {cell.id: self.folder.rows(cell.id) for cell in self.prepared.plan.cells}
         return {cell: tuple(rows[row] for row in sorted(rows)) for cell, rows in by_id.items()}
-
-
-@contextlib.asynccontextmanager
-async def _closed_after(source: AsyncIterator[Item]) -> AsyncIterator[None]:
-    """End `source` with the block: a generator left to the collector would go on sending calls."""
-    try:
-        yield
-    finally:
-        if isinstance(source, AsyncGenerator):
-            await source.aclose()

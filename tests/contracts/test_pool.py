@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from functools import partial
+from pathlib import Path
 
 import pytest
 
+from core.errors import ParserUnavailable
 from core.lab.inline import InlinePool
 from core.ports import Pool
 
@@ -18,69 +21,51 @@ def pool(request: pytest.FixtureRequest) -> Pool:
     return POOLS[request.param]()
 
 
-async def double(item: int) -> int:
-    return 2 * item
+async def doubles(until: int) -> AsyncIterator[int]:
+    for number in range(until):
+        yield 2 * number
 
 
-async def fails_on_three(item: int) -> int:
-    if item == 3:
-        raise ValueError("three")
-    return item
+async def down_after(until: int) -> AsyncIterator[int]:
+    for number in range(until):
+        yield number
+    raise ParserUnavailable("gone", endpoint="here:1", remedy="start it")
 
 
-async def test_every_item_ends_once(pool: Pool) -> None:
-    ends = [end async for end in pool.map(double, range(20), limit=3)]
-    assert sorted((end.item, end.result) for end in ends) == [(n, 2 * n) for n in range(20)]
+async def notes_its_end(folder: Path) -> AsyncIterator[int]:
+    try:
+        yield 1
+        await asyncio.Event().wait()
+    finally:
+        (folder / "ended").touch()
 
 
-async def test_nothing_to_do(pool: Pool) -> None:
-    nothing: list[int] = []
-    assert not [end async for end in pool.map(double, nothing, limit=1)]
+async def test_results_come_in_their_order(pool: Pool) -> None:
+    assert [result async for result in pool.run(partial(doubles, 200))] == [2 * n for n in range(200)]
 
 
-async def test_errors_are_values_and_cost_no_other_item(pool: Pool) -> None:
-    ends = {end.item: end async for end in pool.map(fails_on_three, range(6), limit=2)}
-    assert isinstance(ends[3].error, ValueError)
-    assert ends[3].result is None
-    assert [ends[n].result for n in (0, 1, 2, 4, 5)] == [0, 1, 2, 4, 5]
+async def test_a_source_may_be_empty(pool: Pool) -> None:
+    assert not [result async for result in pool.run(partial(doubles, 0))]
 
 
-async def test_limit_is_kept_and_reached(pool: Pool) -> None:
-    running, most = 0, 0
-
-    async def body(item: int) -> int:
-        nonlocal running, most
-        running += 1
-        most = max(most, running)
-        await asyncio.sleep(0)  # noqa: TID251 - gives way once, so that others may start
-        running -= 1
-        return item
-
-    assert len([end async for end in pool.map(body, range(12), limit=4)]) == 12
-    assert most == 4
+async def test_an_error_comes_after_the_results_before_it_and_is_itself(pool: Pool) -> None:
+    results = pool.run(partial(down_after, 3))
+    assert [await anext(results) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(ParserUnavailable) as caught:
+        await anext(results)
+    assert (str(caught.value), caught.value.endpoint, caught.value.remedy) == ("gone", "here:1", "start it")
 
 
-async def test_leaving_early_ends_what_is_in_flight(pool: Pool) -> None:
-    cancelled: list[int] = []
+async def test_sources_run_side_by_side(pool: Pool) -> None:
+    async def total(until: int) -> int:
+        return sum([result async for result in pool.run(partial(doubles, until))])
 
-    async def body(item: int) -> int:
-        if item == 0:
-            return item
-        try:
-            await asyncio.Event().wait()
-        except asyncio.CancelledError:
-            cancelled.append(item)
-            raise
-        return item
-
-    ends = pool.map(body, range(5), limit=3)
-    assert (await anext(ends)).item == 0
-    assert isinstance(ends, AsyncGenerator)
-    await asyncio.sleep(0)  # noqa: TID251 - lets the other bodies reach their wait
-    await ends.aclose()
-    assert sorted(cancelled) == [1, 2]
+    assert await asyncio.gather(*map(total, range(8))) == [n * (n - 1) for n in range(8)]
 
 
-async def test_a_limit_below_one_is_refused(pool: Pool) -> None:
-    with pytest.raises(ValueError, match="at least 1"):
-        await anext(pool.map(double, [1], limit=0))
+async def test_leaving_early_ends_the_source(pool: Pool, tmp_path: Path) -> None:
+    results = pool.run(partial(notes_its_end, tmp_path))
+    assert isinstance(results, AsyncGenerator)
+    assert await anext(results) == 1
+    await results.aclose()
+    assert (tmp_path / "ended").exists()

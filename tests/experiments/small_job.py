@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from core.adapters.build import workshop
 from core.adapters.clock import SystemClock
 from core.lab.config import compose
 from core.lab.inline import InlinePool
@@ -89,6 +90,7 @@ class SmallJob:
             provenance=PROVENANCE,
             clock=HastyClock(),
             pool=InlinePool(),
+            workshop=workshop,
             watcher=Silent(),
         )
         return await execute(self.prepared(**settings), lab)

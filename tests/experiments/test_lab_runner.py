@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from toy_lab import Toy, ToyConfig
 
+from core.adapters.build import workshop
 from core.adapters.clock import SystemClock
 from core.errors import ConfigError, EvaluationAbortedError, ExitCode, StoreError
 from core.lab.config import compose
@@ -49,6 +50,7 @@ class Bench:
             provenance=provenance or self.provenance,
             clock=SystemClock(),
             pool=InlinePool(),
+            workshop=workshop,
             watcher=Silent(),
         )
         return await execute(self.prepared(*assignments), lab)
