@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from core.model.comparison import Comparison
 from core.model.frozen import Frozen
+from core.model.interval import Interval
 from core.model.judged import (
     JUDGED_METRICS,
     OVERRIDDEN_METRICS,
@@ -33,6 +35,7 @@ __all__ = [
     "Calibration",
     "CalibrationLine",
     "Call",
+    "Comparison",
     "Confusion",
     "ConfusionCell",
     "ConstructCoverage",
@@ -59,15 +62,8 @@ __all__ = [
     "Timing",
     "UnanswerableSummary",
     "UnscoredReason",
+    "VarianceSplit",
 ]
-
-
-class Interval(Frozen):
-    """A confidence interval."""
-
-    low: float
-    high: float
-    level: float = 0.95
 
 
 class Estimate(Frozen):
@@ -280,6 +276,22 @@ class GateResult(Frozen):
     reason: str = ""
 
 
+class VarianceSplit(Frozen):
+    """Where the variance of one score of one answer comes from. The three parts are variances, not shares."""
+
+    metric: Metric
+    question: float | None
+    """Between questions: some are harder. None where the scores do not tell it."""
+    run: float | None
+    """Between the answers of one question in different runs."""
+    judge: float | None
+    """Between judgings of one and the same answer."""
+    n_questions: int
+    """Questions with a score from every judging of every run: the split is over these."""
+    runs: int
+    judgings: int
+
+
 class SuiteSummary(Frozen):
     """One suite over all its runs."""
 
@@ -305,6 +317,8 @@ class SuiteSummary(Frozen):
     """None for a generator that keeps no truth about its answers."""
     unanswerable: UnanswerableSummary
     spend: Spend
+    variance: tuple[VarianceSplit, ...] = ()
+    """Of the judged metrics; empty when answers were judged once."""
 
     def metric(self, metric: Metric) -> MetricSummary:
         """The summary of one metric."""
@@ -349,4 +363,6 @@ class EvaluationReport(Frozen):
     metric_versions: tuple[str, ...]
     caveats: tuple[str, ...] = ()
     """What these numbers cannot show, in words."""
+    comparison: Comparison | None = None
+    """Of the suites, where `compare:` asks for it and there are at least two."""
     timing: Timing = Timing()
