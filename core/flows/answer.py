@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
 
 from core.checks.judge import call_of, concerns_one_sample
 from core.errors import EmbedderUnavailable, IndexUnavailable, LlmRefused
-from core.flows.prompts import answer_prompt, reformulate_prompt
+from core.flows.prompts import answer_prompt, reformulate_prompt, unaided_prompt
 from core.model.frozen import Frozen
 from core.model.judged import Call, FewShots
 from core.model.prompt import Completion, Prompt, StopReason
@@ -14,17 +16,47 @@ from core.model.record import FewShotStatus
 from core.model.retrieval import Query, RetrievalMode
 from core.model.sample import GoldenQuestion, Passage
 from core.model.specs import FewShotSpec, ModelSpec, RetrievalSpec
-from core.ports import Index, Llm, Ports
+from core.ports import Index, Llm
 
 
-class EvaluationSettings(Frozen):
-    """What one suite runs: the assistant under test and its judge."""
+class Documents(StrEnum):
+    """Whether the assistant is shown what was found."""
+
+    SHOWN = "shown"
+    WITHHELD = "withheld"
+    """Nothing is searched, and the prompt says so: the control of a leakage audit."""
+
+
+class AssistantSettings(Frozen):
+    """The assistant under test."""
 
     suite: str
     generator: ModelSpec
-    judge: ModelSpec
     retrieval: RetrievalSpec = RetrievalSpec()
     few_shot: FewShotSpec = FewShotSpec()
+    documents: Documents = Documents.SHOWN
+
+
+class EvaluationSettings(AssistantSettings):
+    """What one suite runs: the assistant under test and its judge."""
+
+    judge: ModelSpec
+
+
+class AssistantPorts(Protocol):
+    """What an assistant reaches: the part of core.ports.Ports that answering needs."""
+
+    @property
+    def generator(self) -> Llm:
+        """The model that answers."""
+
+    @property
+    def index(self) -> Index:
+        """The documentation."""
+
+    @property
+    def examples(self) -> Index | None:
+        """The few-shot pool; None when it is unavailable."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +66,10 @@ class Answer:
     query: str
     passages: tuple[Passage, ...]
     few_shots: FewShots
+    examples: tuple[Passage, ...]
+    """The few-shot examples themselves, nearest first."""
+    prompt: Prompt
+    """The request for the answer."""
     text: str
     stop: StopReason
     message_id: str
@@ -41,7 +77,7 @@ class Answer:
     fault: str = ""
 
 
-async def answer(question: GoldenQuestion, *, run: int, settings: EvaluationSettings, ports: Ports) -> Answer:
+async def answer(question: GoldenQuestion, *, run: int, settings: AssistantSettings, ports: AssistantPorts) -> Answer:
     """Answer `question` as in run number `run`; runs never share a reply.
 
     A refusal of this one request is an empty answer with a fault. Raises DependencyDown, BudgetExhausted, and
@@ -49,15 +85,20 @@ async def answer(question: GoldenQuestion, *, run: int, settings: EvaluationSett
     """
     asked = await _complete(ports.generator, reformulate_prompt(question, settings.generator, repeat=run))
     query = _query(asked, question)
-    retrieval = settings.retrieval
-    passages = await ports.index.search(Query(text=query, mode=retrieval.mode, k=retrieval.k))
     few_shots, examples = await nearest_examples(query, settings.few_shot, ports.examples)
-    prompt = answer_prompt(question, passages, examples, settings.generator, repeat=run)
+    if settings.documents is Documents.SHOWN:
+        retrieval = settings.retrieval
+        passages = await ports.index.search(Query(text=query, mode=retrieval.mode, k=retrieval.k))
+        prompt = answer_prompt(question, passages, examples, settings.generator, repeat=run)
+    else:
+        passages, prompt = (), unaided_prompt(question, examples, settings.generator, repeat=run)
     reply = await _complete(ports.generator, prompt)
     return Answer(
         query=query,
         passages=passages,
         few_shots=few_shots,
+        examples=examples,
+        prompt=prompt,
         text=reply.text,
         stop=reply.stop,
         message_id=reply.message_id,

@@ -23,7 +23,7 @@ from core.flows.scoring import final_scores
 from core.measure.judged import answer_relevancy, context_precision, context_recall, faithfulness
 from core.model.judged import JudgedRow, Metric
 from core.model.sample import GoldenQuestion, Sample
-from core.ports import Ports
+from core.ports import Parser, Ports
 
 GATE_DOWN = "AVAP Parser unreachable. MSVL cannot be bypassed."
 """ADR-0007, section 3, to the letter: others look for it."""
@@ -67,7 +67,7 @@ async def judge_question(
         route=question.type,
         reference=question.ground_truth,
     )
-    examination = await _gate(sample, ports)
+    examination = await gate(sample, ports.parser)
     checks = judged_checks(Judge(ports.judge, settings.judge, run), ports)
     judgements = await together(*(check.judge(sample) for check in checks))
     judged = {check.metric: judgement for check, judgement in zip(checks, judgements, strict=True)}
@@ -90,8 +90,9 @@ def metric_versions() -> tuple[str, ...]:
     return (f"{SyntaxCheck.name}@{SyntaxCheck.version}", *(check.versioned_name() for check in JUDGED_CHECKS))
 
 
-async def _gate(sample: Sample, ports: Ports) -> Examination:
-    examination = await SyntaxCheck(ports.parser).examine(sample)
+async def gate(sample: Sample, parser: Parser) -> Examination:
+    """What the parser says of every code block of `sample`. Raises EvaluationAbortedError when it cannot be asked."""
+    examination = await SyntaxCheck(parser).examine(sample)
     if examination.outage is not None:
         raise EvaluationAbortedError(
             GATE_DOWN,

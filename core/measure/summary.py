@@ -93,6 +93,7 @@ def _by_suite(rows: Sequence[JudgedRow], background: Background) -> dict[str, Su
 
 
 def _suite(suite: SuiteRows, record: SuiteRecord, background: Background) -> SuiteSummary:
+    assert record.judge is not None, "an evaluation has a judge"
     metrics = metric_summaries(suite)
     syntax = syntax_summary(suite)
     overall = next(summary for summary in metrics if summary.metric is Metric.GLOBAL)
@@ -156,7 +157,7 @@ _ENOUGH_RUNS_FOR_MODES = 20
 
 def _caveats(record: RunRecord) -> tuple[str, ...]:
     caveats = []
-    models = [model for suite in record.suites for model in (suite.generator, suite.judge)]
+    models = [model for suite in record.suites for model in suite.models]
     if any(model.provider is Provider.REHEARSAL for model in models):
         caveats.append(
             "Rehearsed models answered or judged: these numbers test the pipeline and say nothing of a model."

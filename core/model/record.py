@@ -91,9 +91,15 @@ class SuiteRecord(Frozen):
     retrieval_mode: str
     index: IndexManifest
     generator: ModelRecord
-    judge: ModelRecord
+    judge: ModelRecord | None
+    """None where nothing is judged, as in a leakage audit."""
     few_shot: FewShotRecord
     parser: ParserRecord
+
+    @property
+    def models(self) -> tuple[ModelRecord, ...]:
+        """The generator, and the judge where there is one."""
+        return (self.generator,) if self.judge is None else (self.generator, self.judge)
 
 
 class RunRecord(Frozen):
@@ -155,8 +161,8 @@ def binding_faults(record: RunRecord) -> tuple[str, ...]:
 
 
 def _suite_faults(suite: SuiteRecord) -> list[str]:
-    faults = [f"{model.role} {fault}" for model in (suite.generator, suite.judge) for fault in _model_faults(model)]
-    if suite.generator.model == suite.judge.model:
+    faults = [f"{model.role} {fault}" for model in suite.models for fault in _model_faults(model)]
+    if suite.judge is not None and suite.generator.model == suite.judge.model:
         faults.append("the judge is the generator: not independent")
     if not suite.index.version or not suite.index.pipeline:
         faults.append("index version or ingestion pipeline not registered")

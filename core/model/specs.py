@@ -62,11 +62,22 @@ class Fault(StrEnum):
     FOREIGN_STRUCTURE = "foreign_structure"
 
 
+class LeakSpec(Frozen):
+    """Which leaks a rehearsal model is told to have, so that the leakage audit can be put to the proof."""
+
+    few_shot_copy: Share | None = None
+    """Share of the answers with code whose program is the nearest few-shot example, word for word; no other answer
+    copies one. None leaves the choice free: whatever program in the prompt fits best."""
+    memorised: Share = 0.0
+    """Share of the questions after code that it answers with correct AVAP when it is shown no documentation."""
+
+
 class RehearsalSpec(Frozen):
-    """How the rehearsal model behaves: the share of code-bearing answers spoiled, by failure mode."""
+    """How the rehearsal model behaves: the share of code-bearing answers spoiled, by failure mode, and its leaks."""
 
     seed: int = 0
     faults: dict[Fault, Share] = {}
+    leaks: LeakSpec = LeakSpec()
 
     @model_validator(mode="after")
     def _shares_sum_to_at_most_one(self) -> Self:
@@ -190,6 +201,50 @@ class PoolKind(StrEnum):
 
     INLINE = "inline"
     """This process, on one event loop."""
+    RAY = "ray"
+    """Worker processes of a Ray cluster, or of one that is started on this machine."""
+
+
+class RaySpec(Frozen):
+    """How a run uses Ray."""
+
+    address: str | None = None
+    """host:port of a cluster's head, `auto` for the one this machine belongs to; None is $RAY_ADDRESS, and without one
+    a Ray of the run's own is started here and ended with it."""
+    workers: Positive | None = None
+    """Processes that run cells; None is one per cell in flight, on this machine at most one per core."""
+    cpus_per_worker: Annotated[float, IsNumber, Field(gt=0.0)] = 1.0
+    gpus_per_embedder: Annotated[float, IsNumber, Field(ge=0.0)] = 0.0
+    """Share of a GPU that one embedding model takes: with 0.25, four of them fit on one."""
+    object_store_mb: Annotated[int, IsNumber, Field(ge=80)] = 200
+    """Shared memory of a Ray that is started here; rows and prompts are small."""
+
+
+class TrackMode(StrEnum):
+    """Whether and how a run is copied to Weights & Biases. The record is complete without it, whatever is chosen."""
+
+    AUTO = "auto"
+    """Online where WANDB_API_KEY is set, offline where it is not; nothing where wandb is not installed."""
+    ONLINE = "online"
+    OFFLINE = "offline"
+    """Into the run folder, to be sent later."""
+    OFF = "off"
+
+
+class TrackSpec(Frozen):
+    """Weights & Biases. The key is never here: it comes from WANDB_API_KEY and nowhere else."""
+
+    mode: TrackMode = TrackMode.AUTO
+    project: str | None = None
+    """None is WANDB_PROJECT, else `assay`."""
+    entity: str | None = None
+    """None is WANDB_ENTITY, else the default one of the key."""
+    base_url: str | None = None
+    """None is WANDB_BASE_URL, else W&B's own cloud."""
+    interval_s: Seconds = 60.0
+    """Between two looks at a run under way, when online."""
+    deadline_s: Seconds = 120.0
+    """For what is still to be sent when the run has ended; the rest is left to `assay track sync`."""
 
 
 class RuntimeSpec(Frozen):
@@ -199,7 +254,9 @@ class RuntimeSpec(Frozen):
     """Language-model calls in flight, over the whole process."""
     cells: Positive = 2
     """Cells in flight."""
-    pool: PoolKind = PoolKind.INLINE
+    pool: PoolKind | None = None
+    """None is Ray for several suites, and inline for one."""
+    ray: RaySpec = RaySpec()
     parser_url: str | None = None
     """host:port of a running parser, or several after commas; `grpcs://` for TLS; `http://` for the vendor's language
     server, which executes and does not validate. None starts a parser as a child process."""
@@ -215,3 +272,4 @@ class RuntimeSpec(Frozen):
     """For one call with all its retries; one attempt gets at most three tenths of it."""
     rehearsal_latency_ms: Natural = 0
     budget: BudgetSpec = BudgetSpec()
+    track: TrackSpec = TrackSpec()

@@ -141,7 +141,8 @@ def _draw_record(console: Console, record: RunRecord) -> None:
     code = f"commit {record.provenance.commit[:12] or 'unknown'}{' (dirty)' if record.provenance.dirty else ''}"
     console.print(f"  begun {record.created_at}, seed {record.seed}, {record.runs} runs, {code}", markup=False)
     for suite in record.suites:
-        line = (f"  {suite.suite}: {suite.generator.model} judged by {suite.judge.model}, {suite.retrieval_mode} over "
+        judged = f"judged by {suite.judge.model}" if suite.judge else "judged by no model"
+        line = (f"  {suite.suite}: {suite.generator.model} {judged}, {suite.retrieval_mode} over "
                 f"{suite.index.name}@{suite.index.version} ({suite.index.count} passages), "
                 f"parser {suite.parser.version} {suite.parser.vocabulary}")  # fmt: skip
         console.print(line, markup=False)
