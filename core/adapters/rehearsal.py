@@ -33,8 +33,9 @@ async def running(
 def arguments(spec: RehearsalSpec, runtime: RuntimeSpec, *, truth: Path) -> tuple[str, ...]:
     """The command line of a server that behaves as `spec` and answers as fast as `runtime` says."""
     faults = json.dumps({fault.value: share for fault, share in spec.faults.items()}, sort_keys=True)
+    leaks = spec.leaks.model_dump_json(exclude_none=True)
     return (
-        "--port", "0", "--seed", str(spec.seed), "--faults", faults,
+        "--port", "0", "--seed", str(spec.seed), "--faults", faults, "--leaks", leaks,
         "--latency-ms", str(runtime.rehearsal_latency_ms), "--truth", str(truth), "--lifeline",
     )  # fmt: skip
 

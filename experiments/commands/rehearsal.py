@@ -36,6 +36,14 @@ Faults = Annotated[
         metavar="JSON",
     ),
 ]
+Leaks = Annotated[
+    str,
+    typer.Option(
+        help="JSON: leak -> share. few_shot_copy (of the answers with code, copied from the nearest example), memorised "
+        "(of the questions after code that are asked without documentation).",
+        metavar="JSON",
+    ),
+]
 Trouble = Annotated[
     str,
     typer.Option(
@@ -55,6 +63,7 @@ def serve(  # noqa: PLR0913 - a command has one argument per option
     port: Port = 8808,
     seed: Seed = 0,
     faults: Faults = "{}",
+    leaks: Leaks = "{}",
     trouble: Trouble = "{}",
     latency_ms: Latency = 0,
     retry_after_s: RetryAfter = 1,
@@ -71,11 +80,11 @@ def serve(  # noqa: PLR0913 - a command has one argument per option
     with _needs_server():
         from core.serving.lifeline import announce
         from core.serving.rehearsal.server import serve as listen
-        from core.serving.rehearsal.settings import Settings, read_faults, read_trouble
+        from core.serving.rehearsal.settings import Settings, read_faults, read_leaks, read_trouble
     with contextlib.suppress(KeyboardInterrupt):
         settings = Settings(
-            seed=seed, faults=read_faults(faults, seed=seed), trouble=read_trouble(trouble), latency_ms=latency_ms,
-            retry_after_s=retry_after_s, truth=truth,
+            seed=seed, faults=read_faults(faults, seed=seed), leaks=read_leaks(leaks), trouble=read_trouble(trouble),
+            latency_ms=latency_ms, retry_after_s=retry_after_s, truth=truth,
         )  # fmt: skip
         listen(settings, port=port, ready=_banner if sys.stdout.isatty() else announce)
 

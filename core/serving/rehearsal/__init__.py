@@ -8,6 +8,7 @@
     text        sentences, words, stems; glossary: Spanish words to the English ones of the manuals
     ranking     how well a sentence or a program fits a question; language: English or Spanish
     answering   extractive answers; judging: verdicts from what the prompt holds
+    recalling   answers without documentation; remembered: what a model that leaks would know by heart
     spoiling    ADR-0007's failure modes; foreign: other languages; truth: the file that says which replies were spoiled
     schema      replies that fit any JSON schema
     draws       seeded choices

@@ -10,7 +10,7 @@ from pathlib import Path
 from core.errors import AssayError
 from core.serving.lifeline import announce
 from core.serving.rehearsal.server import serve, serve_as_child
-from core.serving.rehearsal.settings import Settings, read_faults, read_trouble
+from core.serving.rehearsal.settings import Settings, read_faults, read_leaks, read_trouble
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -18,7 +18,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     try:
         settings = Settings(
-            seed=given.seed, faults=read_faults(given.faults, seed=given.seed), trouble=read_trouble(given.trouble),
+            seed=given.seed, faults=read_faults(given.faults, seed=given.seed), leaks=read_leaks(given.leaks),
+            trouble=read_trouble(given.trouble),
             latency_ms=given.latency_ms, retry_after_s=given.retry_after_s, truth=given.truth,
         )  # fmt: skip
         if given.lifeline:
@@ -38,6 +39,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--faults", default="{}", help="JSON: failure mode -> share of the replies with code")
+    parser.add_argument("--leaks", default="{}", help="JSON: few_shot_copy, memorised -> share of the answers")
     parser.add_argument("--trouble", default="{}", help="JSON: 429, 500, 529, cut, half or hang -> rate")
     parser.add_argument("--latency-ms", type=int, default=0)
     parser.add_argument("--retry-after-s", type=int, default=1)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from core.model.sample import QueryType
+from core.model.specs import LeakSpec
 from core.serving.rehearsal import language, text
 from core.serving.rehearsal.draws import Draws
 from core.serving.rehearsal.language import Language
@@ -36,6 +37,8 @@ _WANTS_CODE = re.compile(
     re.IGNORECASE,
 )
 
+
+NO_LEAKS = LeakSpec()
 
 _PUNCTUATION = "¿?¡!.,;:\"'()"
 _EXAMPLE_PART = re.compile(r"<(description|code)>(.*?)</\1>", re.DOTALL)
@@ -68,7 +71,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class _Program:
+class Program:
     """A program that may be copied, with all that is said of it."""
 
     code: str = ""
@@ -84,18 +87,18 @@ class _Material:
     asked: frozenset[str]
     generating: bool
     passages: list[Document]
-    examples: list[_Program]
+    examples: list[Program]
     weights: Weights
 
 
-def answer(reading: Reading, draws: Draws) -> Answer:
+def answer(reading: Reading, draws: Draws, leaks: LeakSpec = NO_LEAKS) -> Answer:
     """Answer the question of an answer prompt from its context, or say that the documentation does not cover it."""
     material = _material(reading)
     spoken = language.of_section(reading.one("question"))
     sentences = _best_sentences(material, spoken, draws) if _covered(material) else []
     if not sentences:
         return Answer(spoken, language.NOT_COVERED[spoken])
-    program = _program(material, draws)
+    program = _program(material, draws, leaks)
     prose = _prose(sentences, spoken)
     if material.generating and program.description and language.of_text(program.description) is spoken:
         prose = f"{program.description}\n\n{prose}"
@@ -108,9 +111,9 @@ def _material(reading: Reading) -> _Material:
     return _Material(
         question=question,
         asked=text.stems(question),
-        generating=reading.one("route").text.strip() == QueryType.CODE_GENERATION.value,
+        generating=_generating(reading),
         passages=passages,
-        examples=[_example(item) for item in reading.items("examples", "example")],
+        examples=examples_of(reading),
         weights=weigh([passage.stems for passage in passages]),
     )
 
@@ -151,12 +154,35 @@ def _scores(asked: frozenset[str], passage: Document, weights: Weights) -> Itera
         before = own
 
 
-def _program(material: _Material, draws: Draws) -> _Program:
+def wants_code(reading: Reading) -> bool:
+    """Whether the question of an answer prompt is after code."""
+    return _generating(reading) or bool(_WANTS_CODE.search(reading.one("question").text))
+
+
+def copied(examples: Sequence[Program], draws: Draws, leaks: LeakSpec) -> Program | None:
+    """The nearest example where the model is told to copy it this time, else None."""
+    share = leaks.few_shot_copy or 0.0
+    return examples[0] if examples and draws.share("copy") < share else None
+
+
+def examples_of(reading: Reading) -> list[Program]:
+    """The few-shot examples of an answer prompt, nearest first."""
+    return [_example(item) for item in reading.items("examples", "example")]
+
+
+def _generating(reading: Reading) -> bool:
+    return reading.one("route").text.strip() == QueryType.CODE_GENERATION.value
+
+
+def _program(material: _Material, draws: Draws, leaks: LeakSpec) -> Program:
     """The program that fits the question best, near-ties by draw; one without code where none is wanted or there."""
     if not material.generating and not _WANTS_CODE.search(material.question):
-        return _Program()
-    shown = [_Program(code, stems=passage.stems) for passage in material.passages for code in passage.programs[:1]]
-    pools = (shown, material.examples if material.generating else [])
+        return Program()
+    if leak := copied(material.examples, draws, leaks):
+        return leak
+    shown = [Program(code, stems=passage.stems) for passage in material.passages for code in passage.programs[:1]]
+    free = material.generating and leaks.few_shot_copy is None
+    pools = (shown, material.examples if free else [])
     scored = [
         (coverage(material.asked, program.stems, material.weights) * (1 - RANK_PULL * place), program)
         for pool in pools
@@ -165,13 +191,13 @@ def _program(material: _Material, draws: Draws) -> _Program:
     ]
     best = max((score for score, _ in scored), default=0.0)
     ties = [program for score, program in scored if score >= best * NEAR_TIE]
-    return draws.pick(ties, "program") if best > 0 else _Program()
+    return draws.pick(ties, "program") if best > 0 else Program()
 
 
-def _example(item: Section) -> _Program:
+def _example(item: Section) -> Program:
     parts = {tag: restored(content) for tag, content in _EXAMPLE_PART.findall(item.text)}
     code, description = parts.get("code", ""), parts.get("description", "")
-    return _Program(code, description, text.stems(description) | text.stems(code))
+    return Program(code, description, text.stems(description) | text.stems(code))
 
 
 def reformulate(reading: Reading) -> str:

@@ -9,12 +9,14 @@ from typing import Any
 import orjson
 
 from core.model.calibration import InjectedFault
-from core.model.specs import Fault
-from core.serving.rehearsal import answering, judging, protocol, schema, spoiling
+from core.model.specs import Fault, LeakSpec
+from core.serving.rehearsal import answering, judging, protocol, recalling, schema, spoiling
+from core.serving.rehearsal.answering import NO_LEAKS, Answer
 from core.serving.rehearsal.delivery import Reply
 from core.serving.rehearsal.draws import Draws
 from core.serving.rehearsal.protocol import CHARS_PER_TOKEN, Request
 from core.serving.rehearsal.reading import Reading, Task, read
+from core.serving.rehearsal.spoiling import Spoiled
 
 GREETING = (
     "This is the rehearsal model: it answers from the context of Assay's prompts, and judges by shared words. "
@@ -38,13 +40,18 @@ class Composed:
     fault: InjectedFault | None = None
 
 
-def compose(request: Request, shares: Mapping[Fault, float]) -> Composed:
-    """The reply to `request`: a pure function of the request's identity, its text and the fault shares."""
+def compose(request: Request, shares: Mapping[Fault, float], leaks: LeakSpec = NO_LEAKS) -> Composed:
+    """The reply to `request`: a pure function of the request's identity, its text, the fault shares and the leaks."""
     message_id = f"msg_{request.identity[:24]}"
     reading = read(request.system, request.user)
     draws = Draws(request.identity)
-    if reading.task is Task.ANSWER and request.schema is None:
-        return _answer(request, reading, draws, message_id, shares)
+    if request.schema is None and reading.task is Task.ANSWER:
+        return _answer(request, answering.answer(reading, draws, leaks), draws, message_id, shares)
+    if request.schema is None and reading.task is Task.UNAIDED:
+        recalled = recalling.recall(reading, draws, leaks)
+        if recalled.guess is not None:
+            return _spoiled(request, recalled.answer, recalled.guess, message_id)
+        return _answer(request, recalled.answer, draws, message_id, shares)
     return Composed(_reply(request, message_id, _text(request, reading, draws)))
 
 
@@ -62,20 +69,21 @@ def _free_text(reading: Reading, draws: Draws) -> str:
     return answering.reformulate(reading) if reading.task is Task.REFORMULATE else GREETING
 
 
-def _answer(
-    request: Request, reading: Reading, draws: Draws, message_id: str, shares: Mapping[Fault, float]
-) -> Composed:
-    """An answer, spoiled by draw if it holds code; one that would be cut off is left as it is."""
-    answer = answering.answer(reading, draws)
-    clean = _reply(request, message_id, answer.markdown(answer.code))
+def _answer(request: Request, answer: Answer, draws: Draws, message_id: str, shares: Mapping[Fault, float]) -> Composed:
+    """`answer`, spoiled by draw if it holds code."""
     fault = spoiling.fault_for(draws, shares) if answer.code else None
     if fault is None:
-        return Composed(clean)
-    spoiled = spoiling.spoil(answer.code, fault, draws)
+        return Composed(_reply(request, message_id, answer.markdown(answer.code)))
+    return _spoiled(request, answer, spoiling.spoil(answer.code, fault, draws), message_id)
+
+
+def _spoiled(request: Request, answer: Answer, spoiled: Spoiled, message_id: str) -> Composed:
+    """`answer` with spoiled code in it; one that would be cut off is left as it is."""
     reply = _reply(request, message_id, answer.markdown(spoiled.code))
     if reply.stop_reason != "end_turn":
-        return Composed(clean)
-    return Composed(reply, InjectedFault(message_id=message_id, fault=fault, detail=spoiled.detail, code=spoiled.code))
+        return Composed(_reply(request, message_id, answer.markdown(answer.code)))
+    fault = InjectedFault(message_id=message_id, fault=spoiled.fault, detail=spoiled.detail, code=spoiled.code)
+    return Composed(reply, fault)
 
 
 def _reply(request: Request, message_id: str, text: str) -> Reply:

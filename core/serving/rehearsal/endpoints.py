@@ -35,7 +35,7 @@ class Rehearsal:
     async def messages(self, http: HttpRequest) -> Response:
         """POST /v1/messages."""
         request = protocol.parse(await http.body(), http.headers, seed=self._settings.seed)
-        composed = compose(request, self._settings.faults)
+        composed = compose(request, self._settings.faults, self._settings.leaks)
         self._tell(composed)
         struck = self._strike(request, http.headers.get(trouble.HEADER))
         if self._settings.latency_ms:

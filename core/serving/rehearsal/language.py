@@ -22,6 +22,15 @@ NOT_COVERED = {
     Language.ENGLISH: "The documentation does not cover this question, so it cannot be answered from the context.",
     Language.SPANISH: "La documentación no cubre esta pregunta, así que no se puede responder a partir del contexto.",
 }
+UNKNOWN = {
+    Language.ENGLISH: "I do not know AVAP well enough to answer this without its documentation.",
+    Language.SPANISH: "No conozco AVAP lo bastante para responder a esto sin su documentación.",
+}
+"""What an honest model says when no documentation is at hand."""
+FROM_MEMORY = {
+    Language.ENGLISH: "This is how I would write it, without having looked anything up.",
+    Language.SPANISH: "Así lo escribiría yo, sin haber consultado nada.",
+}
 QUOTING = {Language.ENGLISH: "The documentation says:", Language.SPANISH: "Según dice la documentación:"}
 CODE_FOLLOWS = {Language.ENGLISH: "A complete program:", Language.SPANISH: "Un programa completo:"}
 

@@ -16,6 +16,8 @@ class Task(StrEnum):
 
     REFORMULATE = "reformulate"
     ANSWER = "answer"
+    UNAIDED = "answer.unaided"
+    """To answer without documentation."""
     STATEMENTS = "judge.statements"
     SUPPORT = "judge.support"
     QUESTIONS = "judge.questions"

@@ -10,7 +10,7 @@ import orjson
 from pydantic import ValidationError
 
 from core.errors import ConfigError
-from core.model.specs import Fault, RehearsalSpec
+from core.model.specs import Fault, LeakSpec, RehearsalSpec
 from core.serving.rehearsal.trouble import Trouble
 
 
@@ -20,6 +20,7 @@ class Settings:
 
     seed: int = 0
     faults: Mapping[Fault, float] = field(default_factory=dict)
+    leaks: LeakSpec = LeakSpec()
     trouble: Mapping[Trouble, float] = field(default_factory=dict)
     latency_ms: int = 0
     retry_after_s: int = 1
@@ -33,6 +34,16 @@ def read_faults(text: str, *, seed: int) -> Mapping[Fault, float]:
     except ValidationError as error:
         said = "; ".join(str(problem["msg"]) for problem in error.errors())
         raise ConfigError(f"--faults: {said}", path="faults", remedy=f"known: {', '.join(Fault)}") from error
+
+
+def read_leaks(text: str) -> LeakSpec:
+    """The shares in a JSON object `{"memorised": 0.3}`. Raises ConfigError."""
+    try:
+        return LeakSpec.model_validate(_rates(text, "--leaks"))
+    except ValidationError as error:
+        said = "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors())
+        known = ", ".join(LeakSpec.model_fields)
+        raise ConfigError(f"--leaks: {said}", path="leaks", remedy=f"known: {known}") from error
 
 
 def read_trouble(text: str) -> Mapping[Trouble, float]:
