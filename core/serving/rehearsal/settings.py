@@ -20,7 +20,7 @@ class Settings:
 
     seed: int = 0
     faults: Mapping[Fault, float] = field(default_factory=dict)
-    leaks: LeakSpec = LeakSpec()
+    leaks: LeakSpec = field(default_factory=LeakSpec)
     trouble: Mapping[Trouble, float] = field(default_factory=dict)
     latency_ms: int = 0
     retry_after_s: int = 1
