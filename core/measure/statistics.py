@@ -53,8 +53,7 @@ def clustered_interval(scores: Clusters, level: float = 0.95) -> Interval | None
 
     The degrees of freedom are those of the G questions (Cameron and Miller 2015, section VI), not of the answers.
     """
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level is {level}; it must lie between 0 and 1")
+    check_level(level)
     clusters = _clusters(scores)
     error = cluster_standard_error(clusters)
     centre = mean([value for cluster in clusters for value in cluster])
@@ -62,6 +61,12 @@ def clustered_interval(scores: Clusters, level: float = 0.95) -> Interval | None
         return None
     reach = float(stdtrit(len(clusters) - 1, 0.5 + level / 2)) * error
     return Interval(low=centre - reach, high=centre + reach, level=level)
+
+
+def check_level(level: float) -> None:
+    """Raises ValueError for a confidence level that is not a probability strictly between 0 and 1."""
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level is {level}; it must lie between 0 and 1")
 
 
 def _clusters(scores: Clusters) -> list[list[float]]:
