@@ -10,16 +10,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from core.adapters.build import workshop
 from core.adapters.clock import SystemClock
 from core.errors import ConfigError
 from core.lab.config import compose, find
-from core.lab.inline import InlinePool
 from core.lab.outcome import Outcome
 from core.lab.prepare import Prepared, prepare
 from core.lab.provenance import gather
 from core.lab.runner import Laboratory, execute
 from core.lab.store import RunFolder
+from experiments.engine import engine
 from experiments.places import cache_root, configs_root
 from experiments.registry import experiment
 from experiments.watch import watcher
@@ -32,10 +31,13 @@ def prepared(name: str, assignments: Sequence[str]) -> Prepared[Any]:
     return prepare(experiment(draft.experiment), draft, configs)
 
 
-def prepared_again(run: RunFolder) -> Prepared[Any]:
-    """The run in `run`, from its stored configuration. Raises ConfigError when it would be another run today."""
+def prepared_again(run: RunFolder, assignments: Sequence[str] = ()) -> Prepared[Any]:
+    """The run in `run`, from its stored configuration, with `assignments` to its runtime.
+
+    Raises ConfigError when it would be another run today.
+    """
     configs = configs_root()
-    draft = compose(run.config, configs=configs)
+    draft = compose(run.config, configs=configs, assignments=assignments)
     again = prepare(experiment(draft.experiment), draft, configs)
     if again.folder(run.path.parent.parent).path.name != run.path.name:
         raise ConfigError(
@@ -51,7 +53,8 @@ def drive(run: Prepared[Any], results: Path) -> Outcome:
     clock = SystemClock()
     provenance = gather(os.environ, sys.argv)
     with watcher(clock) as watching:
-        lab = Laboratory(results, configs_root(), cache_root(), provenance, clock, InlinePool(), workshop, watching)
+        pool, workshop = engine(run)
+        lab = Laboratory(results, configs_root(), cache_root(), provenance, clock, pool, workshop, watching)
         try:
             return asyncio.run(_until_stopped(run, lab))
         except asyncio.CancelledError:

@@ -188,6 +188,12 @@ class Workshop:
         return self._places.logs / f"{name}.log"
 
 
+def channel_of(spec: ModelSpec, role: str, runtime: RuntimeSpec) -> str:
+    """Whose quota a call of `spec` counts against: the provider, and its address where one is configured."""
+    url = runtime.generator_url if role == "generator" else runtime.judge_url
+    return f"{spec.provider.value} at {url}" if url else spec.provider.value
+
+
 @contextlib.asynccontextmanager
 async def workshop(places: Places, runtime: RuntimeSpec, clock: Clock) -> AsyncIterator[Workshop]:
     """Adapters on demand; everything opened is closed at the end, last opened first."""

@@ -17,6 +17,7 @@ from core.lab.outcome import Outcome, Status
 from core.lab.prepare import Prepared
 from core.lab.store import RunFolder, find_run
 from core.model.frozen import Frozen
+from core.model.specs import PoolKind
 from experiments.launch import drive, prepared, prepared_again
 from experiments.places import results_root
 from experiments.view import emit_json, headline, location, terminal
@@ -28,6 +29,11 @@ ConfigName = Annotated[str, typer.Argument(metavar="CONFIG", help="A name below 
 Assignments = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change one value, as [bold]retrieval.k=4[/].")
 ]
+PoolChoice = Annotated[
+    PoolKind | None,
+    typer.Option("--pool", help="What runs the cells; else as configured, else ray for several suites. "
+                 "ray starts one here, or joins $RAY_ADDRESS."),
+]  # fmt: skip
 Results = Annotated[Path | None, typer.Option(help="Where runs are kept; else $ASSAY_RESULTS, else ./results.")]
 
 
@@ -53,6 +59,7 @@ def run(
     config: ConfigName,
     assignments: Assignments = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start over; the old run is kept aside.")] = False,
+    pool: PoolChoice = None,
     results: Results = None,
 ) -> None:
     """Run an experiment to its report, or go on with it.
@@ -61,7 +68,7 @@ def run(
     Exit codes: 0 ok, 1 a gate failed, 2 configuration, 3 incomplete, 4 budget used up, 5 a dependency is down,
     130 stopped by Ctrl-C.
     """
-    ready, root = prepared(config, assignments or ()), results_root(results)
+    ready, root = prepared(config, [*(assignments or ()), *_on(pool)]), results_root(results)
     if fresh:
         kept = ready.folder(root).set_aside()
         if kept is not None:
@@ -71,11 +78,12 @@ def run(
 
 def resume(
     wanted: Annotated[str, typer.Argument(metavar="RUN", help="Folder, name, fingerprint prefix, or `latest`.")],
+    pool: PoolChoice = None,
     results: Results = None,
 ) -> None:
     """Go on with a run that was stopped: only what was in flight is repeated."""
     stopped = find_run(results_root(results), wanted)
-    _drive(prepared_again(stopped), stopped.path.parent.parent)
+    _drive(prepared_again(stopped, _on(pool)), stopped.path.parent.parent)
 
 
 def plan(
@@ -90,6 +98,10 @@ def plan(
         emit_json(view)
     else:
         _print_plan(terminal(), view)
+
+
+def _on(pool: PoolKind | None) -> list[str]:
+    return [f"runtime.pool={pool.value}"] if pool else []
 
 
 def _drive(ready: Prepared[Any], root: Path) -> None:

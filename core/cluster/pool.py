@@ -1,0 +1,143 @@
+"""The pool whose cells run in worker processes of a Ray cluster, their rows streamed back as they come."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import ray  # noqa: TID251 - this package is the edge where Ray is known
+from ray.exceptions import RayError, RayTaskError  # noqa: TID251
+
+from core.cluster.answers import cause_of
+from core.cluster.session import is_own
+from core.cluster.workers import CellWorker
+from core.errors import DependencyDown, WorkerLost
+from core.model.specs import RaySpec
+
+_log = logging.getLogger(__name__)
+Result = TypeVar("Result")
+
+AHEAD = 16
+"""Rows that a worker may be ahead of whoever takes them."""
+PLACE_DEADLINE_S = 900.0
+"""For the first worker to find a place: a cluster that starts from no machine needs minutes."""
+STOP_DEADLINE_S = 20.0
+
+
+@dataclass(eq=False)
+class _Seat:
+    """A worker, and how many cells it runs."""
+
+    worker: Any
+    placed: asyncio.Task[None]
+    cells: int = 0
+
+    @property
+    def is_ready(self) -> bool:
+        return self.placed.done() and not self.placed.cancelled() and self.placed.exception() is None
+
+
+class RayPool:
+    """core.ports.Pool on the Ray that this process is connected to when `run` is first called.
+
+    Workers are made then and kept; each runs several cells at a time on its event loop. A worker that is lost is
+    replaced, and the cells it ran end with WorkerLost.
+    """
+
+    def __init__(self, spec: RaySpec, cells: int) -> None:
+        """`cells` are in flight at most."""
+        self._spec = spec
+        self._cells = cells
+        self._seats: list[_Seat] = []
+
+    async def run(self, source: Callable[[], AsyncIterator[Result]]) -> AsyncIterator[Result]:
+        """The results of `source()`, run by the worker with the fewest cells. Raises as core.ports.Pool."""
+        async with self._seat() as seat:
+            rows = seat.worker.rows.options(num_returns="streaming", _generator_backpressure_num_objects=AHEAD).remote(
+                source
+            )
+            ended = False
+            try:
+                async for row in rows:
+                    yield await row
+                ended = True
+            except RayTaskError as error:
+                ended = True
+                raise cause_of(error) from error
+            except RayError as error:
+                ended = True
+                self._dismiss(seat)
+                raise WorkerLost(
+                    f"the worker that ran a cell is gone: {type(error).__name__}",
+                    remedy="resume the run; if it is lost again, see Ray's logs for why (memory, most often)",
+                ) from error
+            finally:
+                if not ended:
+                    await _stopped(rows)
+
+    @contextlib.asynccontextmanager
+    async def _seat(self) -> AsyncIterator[_Seat]:
+        while len(self._seats) < self._size():
+            self._seats.append(self._hired())
+        seat = await self._ready()
+        seat.cells += 1
+        try:
+            yield seat
+        finally:
+            seat.cells -= 1
+
+    async def _ready(self) -> _Seat:
+        """The least busy of the workers that have a place; waits for the first one to get one."""
+        waiting = [seat.placed for seat in self._seats]
+        if not any(seat.is_ready for seat in self._seats):
+            _log.info("waiting for a Ray worker with %g CPU", self._spec.cpus_per_worker)
+            await asyncio.wait(waiting, timeout=PLACE_DEADLINE_S, return_when=asyncio.FIRST_COMPLETED)
+        ready = [seat for seat in self._seats if seat.is_ready]
+        if ready:
+            return min(ready, key=lambda seat: seat.cells)
+        failed = [seat for seat in self._seats if seat.placed.done()]
+        for seat in failed:
+            self._dismiss(seat)
+        if failed:
+            raise WorkerLost("a Ray worker could not be started", remedy="see Ray's logs, then resume the run")
+        raise DependencyDown(
+            f"Ray gave no worker a place in {PLACE_DEADLINE_S:g} s",
+            endpoint="ray",
+            remedy=f"`ray status` says why; a worker needs {self._spec.cpus_per_worker:g} CPU",
+        )
+
+    def _size(self) -> int:
+        if self._spec.workers is not None:
+            return self._spec.workers
+        if not is_own(self._spec):
+            return self._cells
+        cores = ray.cluster_resources().get("CPU", 1.0)
+        return max(1, min(self._cells, int(cores / self._spec.cpus_per_worker)))
+
+    def _hired(self) -> _Seat:
+        kind: Any = CellWorker
+        worker = kind.options(num_cpus=self._spec.cpus_per_worker, scheduling_strategy="SPREAD").remote()
+        return _Seat(worker, asyncio.ensure_future(_placed(worker)))
+
+    def _dismiss(self, seat: _Seat) -> None:
+        if seat in self._seats:
+            self._seats.remove(seat)
+        seat.placed.cancel()
+        ray.kill(seat.worker)
+
+
+async def _placed(worker: Any) -> None:
+    await worker.ready.remote()
+
+
+async def _stopped(rows: Any) -> None:
+    """Cancel the source on its worker and wait until it has ended, so that it sends nothing more."""
+    ray.cancel(rows)
+    with contextlib.suppress(RayError, TimeoutError, StopAsyncIteration):
+        async with asyncio.timeout(STOP_DEADLINE_S):
+            while True:
+                await (await anext(rows))

@@ -1,0 +1,30 @@
+"""The process that runs cells: it takes a source, and streams what the source yields."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from typing import TypeVar
+
+import ray  # noqa: TID251 - this package is the edge where Ray is known
+
+from core.lab.inline import closed_after
+
+Result = TypeVar("Result")
+
+CELLS_AT_ONCE = 1000
+"""Cells that wait on others take no processor; how many run is the laboratory's to say."""
+
+
+@ray.remote(max_concurrency=CELLS_AT_ONCE, max_restarts=0)
+class CellWorker:
+    """Runs sources on its event loop. It is not restarted: the cells it had must first be told what they lost."""
+
+    async def ready(self) -> None:
+        """Answered once the worker has a place and has started."""
+
+    async def rows(self, source: Callable[[], AsyncIterator[Result]]) -> AsyncIterator[Result]:
+        """What `source()` yields, in its order."""
+        rows = source()
+        async with closed_after(rows):
+            async for row in rows:
+                yield row

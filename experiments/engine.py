@@ -1,0 +1,52 @@
+"""What runs the cells of a run, and what their dependencies are opened by: this process, or Ray."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any
+
+from core.errors import ConfigError
+from core.lab.inline import InlinePool
+from core.lab.prepare import Prepared
+from core.lab.runner import OpenWorkshop
+from core.model.specs import PoolKind, RuntimeSpec
+from core.ports import Pool
+
+
+def engine(run: Prepared[Any]) -> tuple[Pool, OpenWorkshop]:
+    """The pool of `run`, and the workshop whose ports can be used where that pool runs cells.
+
+    Nothing is started yet. Raises ConfigError when Ray is asked for and not installed.
+    """
+    runtime = run.config.runtime
+    if pool_of(run) is PoolKind.INLINE:
+        from core.adapters.build import workshop as local
+
+        return InlinePool(), local
+    return _on_ray(runtime)
+
+
+def pool_of(run: Prepared[Any]) -> PoolKind:
+    """As configured; else Ray for several suites, where it is installed, and this process for one."""
+    configured: PoolKind | None = run.config.runtime.pool
+    if configured is not None:
+        return configured
+    suites = {cell.suite for cell in run.plan.cells}
+    return PoolKind.RAY if len(suites) > 1 and _has_ray() else PoolKind.INLINE
+
+
+def _on_ray(runtime: RuntimeSpec) -> tuple[Pool, OpenWorkshop]:
+    if not _has_ray():
+        raise ConfigError(
+            "the pool is ray, which is not installed",
+            path="runtime.pool",
+            remedy="pip install 'assay-lab[ray]', or use --pool inline",
+        )
+    from core.cluster.pool import RayPool
+    from core.cluster.workshop import workshop
+
+    return RayPool(runtime.ray, runtime.cells), workshop
+
+
+def _has_ray() -> bool:
+    return importlib.util.find_spec("ray") is not None
