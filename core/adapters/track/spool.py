@@ -1,0 +1,80 @@
+"""Reading the files back that wandb writes offline: what is in them, and whether they are whole.
+
+A `.wandb` file is a LevelDB log (doc/log_format.md of LevelDB): after a header of 7 bytes (`:W&B`, a magic number, a
+version), blocks of 32 KiB hold chunks of checksum (4 bytes), length (2, little endian), kind (1) and content; a record
+is one chunk, or a first, middle ones and a last. A block's last 6 bytes or fewer are padding.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+MARK = b":W&B"
+HEADER = 7
+BLOCK = 32 * 1024
+CHUNK = struct.Struct("<IHB")
+FULL, FIRST, MIDDLE, LAST = 1, 2, 3, 4
+
+
+@dataclass(frozen=True)
+class SpooledRun:
+    """One W&B run as its offline file has it."""
+
+    id: str
+    steps: tuple[int, ...]
+    """Of its history rows, in the order written."""
+    artifacts: int
+    is_whole: bool
+    """Whether its writer came to its end."""
+
+
+def payloads(content: bytes) -> Iterator[bytes]:
+    """The whole records in `content`; a torn end is left out. Raises ValueError for what is no such file."""
+    if content[: len(MARK)] != MARK:
+        raise ValueError("not a W&B file")
+    position, part = HEADER, b""
+    while position + CHUNK.size <= len(content):
+        room = BLOCK - position % BLOCK
+        if room < CHUNK.size:
+            position += room
+            continue
+        _, length, kind = CHUNK.unpack_from(content, position)
+        start = position + CHUNK.size
+        position = start + length
+        if kind not in (FULL, FIRST, MIDDLE, LAST) or position > len(content):
+            return
+        body = content[start:position]
+        part = body if kind in (FULL, FIRST) else part + body
+        if kind in (FULL, LAST):
+            yield part
+
+
+def records(file: Path) -> Iterator[Any]:
+    """The wandb_internal_pb2.Record messages of `file`, in order."""
+    from wandb.proto.wandb_internal_pb2 import Record  # type: ignore[attr-defined]  # noqa: TID251
+
+    for payload in payloads(file.read_bytes()):
+        record = Record()
+        record.ParseFromString(payload)
+        yield record
+
+
+def spooled(folder: Path) -> tuple[SpooledRun, ...]:
+    """The offline runs below `folder`, by id."""
+    files = sorted(folder.glob("wandb/offline-run-*/run-*.wandb"))
+    return tuple(sorted(map(_read, files), key=lambda run: run.id))
+
+
+def _read(file: Path) -> SpooledRun:
+    found = list(records(file))
+    kinds = [record.WhichOneof("record_type") for record in found]
+    return SpooledRun(
+        id=next((record.run.run_id for record in found if record.HasField("run")), ""),
+        steps=tuple(record.history.step.num for record in found if record.HasField("history")),
+        artifacts=kinds.count("artifact"),
+        is_whole="exit" in kinds,
+    )

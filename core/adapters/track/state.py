@@ -1,0 +1,64 @@
+"""What has been sent where, and what is still to be sent: one file beside the run, replaced whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from core.disk import make_folder, replace
+from core.model.frozen import Frozen
+
+FILE = "state.json"
+
+
+class Sent(Frozen):
+    """One W&B run as it was last sent."""
+
+    digest: str
+    """Of the view."""
+    url: str = ""
+
+
+class TargetState(Frozen):
+    """One place that W&B runs are sent to."""
+
+    sent: Mapping[str, Sent] = {}
+    """W&B run id -> what was sent."""
+    pending: tuple[str, ...] = ()
+    """Ids that the last attempt set out to send and did not."""
+    failure: str = ""
+    """Why not; empty after an attempt that got through."""
+    settled: str = ""
+    """sha256 of the outcome.json that was sent whole: as long as it stands there is nothing to send."""
+
+
+class TrackState(Frozen):
+    """`wandb/state.json`. It only saves work: losing it means that everything is sent again, onto the same ids."""
+
+    schema_version: int = 1
+    targets: Mapping[str, TargetState] = {}
+    """By core.adapters.track.target.Target.name."""
+
+    def at(self, target: str) -> TargetState:
+        """The state of one target; empty for one never sent to."""
+        return self.targets.get(target, TargetState())
+
+    def with_target(self, target: str, state: TargetState) -> TrackState:
+        """The state with one target replaced."""
+        return self.model_copy(update={"targets": {**self.targets, target: state}})
+
+
+def read(folder: Path) -> TrackState:
+    """The state kept in `folder`; empty when there is none or it does not read back."""
+    try:
+        return TrackState.model_validate_json((folder / FILE).read_bytes())
+    except (OSError, ValidationError):
+        return TrackState()
+
+
+def write(folder: Path, state: TrackState) -> None:
+    """Keep `state` in `folder`, made when absent. Raises StoreError."""
+    make_folder(folder)
+    replace(folder / FILE, f"{state.model_dump_json(indent=2)}\n".encode())

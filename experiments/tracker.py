@@ -1,0 +1,78 @@
+"""The child process that talks to W&B, so that nothing W&B does can hold a run up: `python -m experiments.tracker JOB`.
+
+It is told `end` on stdin when the run is over, sends what is left and leaves. It dies with its parent: when stdin
+closes, it takes wandb's own processes along, which share its process group.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+from core.adapters.track import Target, load
+from core.adapters.track.target import confine
+from core.errors import AssayError, ConfigError, DependencyDown
+from core.lab.store import RunFolder
+from core.model.frozen import Frozen
+from core.model.specs import TrackMode
+from experiments.tracking import home, sync
+
+END = b"end\n"
+
+
+class Job(Frozen):
+    """What the child is to do; one argument, as JSON. The key comes from the environment."""
+
+    folder: str
+    mode: TrackMode
+    project: str
+    entity: str | None
+    base_url: str
+    interval_s: float
+
+    @property
+    def target(self) -> Target:
+        """Where to send to."""
+        return Target(self.mode, self.project, self.entity, self.base_url)
+
+
+def main() -> None:
+    """Follow the run until told to end, then send what is left. Exit codes as those of `assay`."""
+    job, ended = Job.model_validate_json(sys.argv[1]), threading.Event()
+    threading.Thread(target=_listen, args=(ended,), name="lifeline", daemon=True).start()
+    folder = RunFolder(Path(job.folder))
+    try:
+        _follow(folder, job, ended)
+        if folder.record is not None:  # a run that was refused before it began has nothing to show
+            sync(folder, job.target)
+    except AssayError as error:
+        print(error, file=sys.stderr, flush=True)
+        sys.exit(error.exit_code)
+
+
+def _follow(folder: RunFolder, job: Job, ended: threading.Event) -> None:
+    """Keep W&B up to date while the run goes on. Offline nobody looks on: then only wandb is made ready."""
+    if job.mode is TrackMode.OFFLINE:
+        confine(home(folder) / job.mode.value, job.target)
+        load()
+    while not ended.wait(job.interval_s):
+        if job.mode is TrackMode.ONLINE:
+            try:
+                sync(folder, job.target)
+            except (DependencyDown, ConfigError) as error:  # not there now, or no record yet: the next look will tell
+                print(error, file=sys.stderr, flush=True)
+
+
+def _listen(ended: threading.Event) -> None:
+    # Not through sys.stdin: an interpreter that ends while a thread waits in its buffer aborts.
+    while said := os.read(0, 64):
+        if said.endswith(END):
+            ended.set()
+    os.killpg(0, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()
