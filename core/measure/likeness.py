@@ -16,9 +16,14 @@ _TOKEN: Final = re.compile(
 Grams = frozenset[tuple[str, ...]]
 
 
+def code_tokens(code: str) -> list[str]:
+    """The tokens of `code` in any language: words, texts as a whole and single signs; comments are none."""
+    return [token for token in _TOKEN.findall(code) if not token.startswith(_COMMENT)]
+
+
 def token_grams(code: str) -> Grams:
     """The runs of five tokens in `code`; a text is one token, comments are none. Shorter code is one run."""
-    tokens = [token for token in _TOKEN.findall(code) if not token.startswith(_COMMENT)]
+    tokens = code_tokens(code)
     return frozenset(tuple(tokens[at : at + _GRAM]) for at in range(max(1, len(tokens) - _GRAM + 1)))
 
 

@@ -4,13 +4,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Protocol
 
 from core.model.evaluation import Spend
-from core.model.judged import Call, JudgedRow
+from core.model.judged import Call
 from core.model.prompt import Usage
 
 
-def spend(rows: Iterable[JudgedRow]) -> Spend:
+class RowWithCalls(Protocol):
+    """Any experiment's row that stands on replies."""
+
+    @property
+    def id(self) -> str:
+        """The question's id."""
+
+    @property
+    def suite(self) -> str:
+        """Which suite it belongs to."""
+
+    @property
+    def run(self) -> int:
+        """Which repetition."""
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """The replies."""
+
+
+def spend(rows: Iterable[RowWithCalls]) -> Spend:
     """Calls, tokens and US dollars in all and by role.
 
     The cost of a reply is what it cost when it was made: taking it from a recording changes nothing, so a resumed run
@@ -22,7 +43,7 @@ def spend(rows: Iterable[JudgedRow]) -> Spend:
     return _sum(calls).model_copy(update={"by_role": by_role})
 
 
-def _distinct(rows: Iterable[JudgedRow]) -> list[Call]:
+def _distinct(rows: Iterable[RowWithCalls]) -> list[Call]:
     ordered = sorted(rows, key=lambda row: (row.suite, row.run, row.id))
     found: dict[tuple[str, str], Call] = {}
     for row in ordered:

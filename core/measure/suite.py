@@ -92,7 +92,7 @@ def retrieval_summary(suite: SuiteRows, record: SuiteRecord) -> RetrievalSummary
     """The index searched, and how much of the gold came back."""
     return RetrievalSummary(
         mode=record.retrieval_mode,
-        index=_index_facts(record.index),
+        index=index_facts(record.index),
         k_mean=mean([len(row.passages) for row in suite.rows]),
         gold_recall=estimate_of(suite, GOLD_RECALL),
     )
@@ -156,7 +156,8 @@ def _question(question: GoldenQuestion, rows: Iterable[JudgedRow]) -> QuestionSu
     )
 
 
-def _index_facts(manifest: IndexManifest) -> IndexFacts:
+def index_facts(manifest: IndexManifest) -> IndexFacts:
+    """Which index was searched, without the moment it was built."""
     return IndexFacts(
         name=manifest.name,
         version=manifest.version,

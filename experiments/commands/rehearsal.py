@@ -39,8 +39,8 @@ Faults = Annotated[
 Leaks = Annotated[
     str,
     typer.Option(
-        help="JSON: leak -> share. few_shot_copy: of the answers with code, copied from the nearest example; memorised: "
-        "of the questions after code that are asked without documentation.",
+        help="JSON: leak -> share. few_shot_copy: of the answers with code, copied from the nearest one; memorised: "
+        "of the questions after code that are asked without documents.",
         metavar="JSON",
     ),
 ]
