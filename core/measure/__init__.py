@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from core.measure.power import minimum_detectable_effect, paired_power, questions_needed
     from core.measure.rates import mcnemar_exact, newcombe, newcombe_paired, wilson
     from core.measure.stability import FlipRate, flip_rate
-    from core.measure.statistics import cluster_standard_error, clustered_interval
+    from core.measure.statistics import ClusteredMean, cluster_standard_error, clustered_interval, clustered_mean
     from core.measure.variance import VarianceComponents, variance_components
     from core.model.degenerate import Degenerate
 
 __all__ = [
+    "ClusteredMean",
     "Degenerate",
     "DipTest",
     "FlipRate",
@@ -36,6 +37,7 @@ __all__ = [
     "bca_interval",
     "cluster_standard_error",
     "clustered_interval",
+    "clustered_mean",
     "dip_power",
     "dip_test",
     "flip_rate",
@@ -72,7 +74,7 @@ _HOMES = {
     "core.measure.power": ("minimum_detectable_effect", "paired_power", "questions_needed"),
     "core.measure.rates": ("mcnemar_exact", "newcombe", "newcombe_paired", "wilson"),
     "core.measure.stability": ("FlipRate", "flip_rate"),
-    "core.measure.statistics": ("cluster_standard_error", "clustered_interval"),
+    "core.measure.statistics": ("ClusteredMean", "cluster_standard_error", "clustered_interval", "clustered_mean"),
     "core.measure.variance": ("VarianceComponents", "variance_components"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from core.measure.clusters import Floats, all_equal, clusters_of
 from core.measure.statistics import check_level
 from core.model.degenerate import Degenerate
-from core.model.evaluation import Interval
+from core.model.interval import Interval
 
 RESAMPLES = 9999
 """With the observed value it makes 10,000: p values and percentiles are round numbers."""

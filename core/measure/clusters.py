@@ -7,17 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from core.measure.statistics import LARGEST
 from core.model.degenerate import Degenerate
 
 Floats = NDArray[np.float64]
 
-_LARGEST = 1e100
-"""Scores beyond it overflow when they are squared and summed."""
 _ROUNDING = 1e-13
 """Values that differ by less than this share of the largest differ only in how they were rounded."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Clusters:
     """The scored questions: for each, the sum of its scores and how many there are (at least one)."""
 
@@ -45,7 +44,7 @@ def as_matrix(scores: ArrayLike) -> Floats:
 
 def is_finite(array: Floats) -> bool:
     """Whether every score that is there can be calculated with."""
-    return bool(np.all(np.isnan(array) | (np.abs(array) <= _LARGEST)))
+    return bool(np.all(np.isnan(array) | (np.abs(array) <= LARGEST)))
 
 
 def all_equal(values: Floats, scale: float | None = None) -> bool:

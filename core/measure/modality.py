@@ -14,7 +14,7 @@ from core.measure.dip import dip
 from core.model.degenerate import Degenerate
 
 FEWEST_RUNS = 20
-"""Below it a dip test is not assessable: it misses two modes far apart more often than it finds them."""
+"""Below it a dip test is not assessable: of two modes SEPARATION apart it finds not one case in five."""
 SEPARATION = 4.0
 """The alternative that power is stated against: two equally likely normal modes, this many of their standard
 deviations apart."""
@@ -39,7 +39,7 @@ def largest_gap_ratio(values: ArrayLike) -> float | Degenerate:
     """The largest gap between neighbours in order, over the range of `values`: 1 / (n - 1) when evenly spread.
 
     Near 1 the values fall into two heaps with nothing between, which a handful of values also does by chance. NaN is
-    left out. ONE_RUN below three values, where the ratio is always 1.
+    left out. Two values are TOO_FEW_RUNS: their ratio is always 1.
     """
     found = _sample(values)
     if isinstance(found, Degenerate):

@@ -23,12 +23,12 @@ from core.measure.permutation import sign_flips
 from core.measure.power import minimum_detectable_effect
 from core.measure.statistics import check_level
 from core.model.degenerate import Degenerate
-from core.model.evaluation import Interval
+from core.model.interval import Interval
 
 Key = TypeVar("Key", bound=Hashable)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PairedDifferences:
     """One difference for each question that both sides scored."""
 

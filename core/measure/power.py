@@ -8,12 +8,17 @@ Power Analysis for the Behavioral Sciences, 1988, chapter 2, in its exact form).
 from __future__ import annotations
 
 import math
+from functools import lru_cache
+
+from scipy.special import nctdtr, stdtrit
 
 from core.model.degenerate import Degenerate
 
 POWER = 0.8
 ALPHA = 0.05
 _MOST_QUESTIONS = 10_000_000
+_LARGEST_SHIFT = 1e9
+"""Beyond it scipy's noncentral t is NaN. Its far tail is so well before, where it is 0 (statsmodels then says NaN)."""
 
 
 def paired_power(effect: float, sd: float, questions: int, *, alpha: float = ALPHA) -> float | Degenerate:
@@ -22,8 +27,8 @@ def paired_power(effect: float, sd: float, questions: int, *, alpha: float = ALP
     `sd` is that of the differences over questions. Raises ValueError for an alpha outside (0, 1) or a negative sd.
     """
     _check(sd, alpha)
-    found = _undefined(sd, questions)
-    return found if found is not None else _power(abs(effect) / sd, questions, alpha)
+    reason = _undefined(sd, questions)
+    return _power(abs(effect) / sd, questions, alpha) if reason is None else reason
 
 
 def minimum_detectable_effect(
@@ -35,15 +40,11 @@ def minimum_detectable_effect(
     a power that is not between alpha and 1.
     """
     _check(sd, alpha, power)
-    found = _undefined(sd, questions)
-    if found is not None:
-        return found
-    from scipy.optimize import brentq
-
-    high = 1.0
-    while _power(high, questions, alpha) < power:
-        high *= 2
-    return sd * float(brentq(lambda size: _power(size, questions, alpha) - power, 0.0, high, xtol=1e-14))
+    reason = _undefined(sd, questions)
+    if reason is not None:
+        return reason
+    size = _smallest_size(questions, power, alpha)
+    return Degenerate.OUT_OF_REACH if size is None else sd * size
 
 
 def questions_needed(effect: float, sd: float, *, power: float = POWER, alpha: float = ALPHA) -> int | Degenerate:
@@ -66,13 +67,26 @@ def questions_needed(effect: float, sd: float, *, power: float = POWER, alpha: f
     return enough
 
 
-def _power(size: float, questions: int, alpha: float) -> float:
-    from scipy import stats
+@lru_cache(maxsize=256)
+def _smallest_size(questions: int, power: float, alpha: float) -> float | None:
+    """In standard deviations; None when no effect that can be calculated with is found so often."""
+    from scipy.optimize import brentq
 
+    highest = _LARGEST_SHIFT / math.sqrt(questions)
+    if _power(highest, questions, alpha) < power:
+        return None
+    high = 1.0
+    while _power(high, questions, alpha) < power:
+        high *= 2
+    return float(brentq(lambda size: _power(size, questions, alpha) - power, 0.0, high, xtol=1e-14))
+
+
+def _power(size: float, questions: int, alpha: float) -> float:
     df = questions - 1
-    shift = size * math.sqrt(questions)
-    critical = stats.t.isf(alpha / 2, df)
-    return float(stats.nct.sf(critical, df, shift) + stats.nct.cdf(-critical, df, shift))
+    shift = min(size * math.sqrt(questions), _LARGEST_SHIFT)
+    critical = -stdtrit(df, alpha / 2)
+    wrong_side = float(nctdtr(df, shift, -critical))
+    return 1.0 - float(nctdtr(df, shift, critical)) + (0.0 if math.isnan(wrong_side) else wrong_side)
 
 
 def _undefined(sd: float, questions: int) -> Degenerate | None:

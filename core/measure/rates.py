@@ -23,8 +23,8 @@ def wilson(successes: int, n: int, *, level: float = 0.95) -> tuple[float, float
     stretch = 1 + z * z / n
     centre = (share + z * z / (2 * n)) / stretch
     reach = z / stretch * math.sqrt((share * (1 - share) + z * z / (4 * n)) / n)
-    low = 0.0 if successes == 0 else centre - reach
-    return low, 1.0 if successes == n else centre + reach
+    low = 0.0 if successes == 0 else max(0.0, centre - reach)
+    return low, 1.0 if successes == n else min(1.0, centre + reach)
 
 
 def newcombe(a_successes: int, a_n: int, b_successes: int, b_n: int, *, level: float = 0.95) -> tuple[float, float]:
@@ -74,7 +74,7 @@ def _square_and_add(a: tuple[int, int], b: tuple[int, int], phi: float, level: f
     difference = b_share - a_share
     down = _joined(b_share - b_low, a_high - a_share, phi)
     up = _joined(b_high - b_share, a_share - a_low, phi)
-    return difference - down, difference + up
+    return max(-1.0, difference - down), min(1.0, difference + up)
 
 
 def _joined(one: float, other: float, phi: float) -> float:

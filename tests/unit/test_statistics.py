@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.measure.statistics import cluster_standard_error, clustered_interval, mean, standard_deviation
+from core.measure.statistics import (
+    cluster_standard_error,
+    clustered_interval,
+    clustered_mean,
+    mean,
+    standard_deviation,
+)
+from core.model.degenerate import Degenerate
 
 scores = st.lists(st.lists(st.floats(0, 1), min_size=3, max_size=3), min_size=2, max_size=12)
 
@@ -64,10 +71,27 @@ def test_constant_scores_have_no_error_and_few_questions_have_none_to_speak_of()
     assert clustered_interval([]) is None
 
 
-@pytest.mark.parametrize("bad", [math.nan, math.inf])
-def test_what_is_not_a_number_is_an_error(bad: float) -> None:
-    with pytest.raises(ValueError, match="finite"):
-        cluster_standard_error([[0.5], [bad]])
+def test_what_is_not_a_number_is_unscored() -> None:
+    assert cluster_standard_error([[0.1, math.nan], [math.nan, math.nan], [0.9, 0.4]]) == cluster_standard_error(
+        [[0.1], [0.9, 0.4]]
+    )
+
+
+@pytest.mark.parametrize(
+    ("scores", "reason"),
+    [
+        ([], Degenerate.NOTHING_SCORED),
+        ([[math.nan, math.nan]], Degenerate.NOTHING_SCORED),
+        ([[0.1, 0.9], [math.nan]], Degenerate.ONE_QUESTION),
+        ([[0.1], [math.inf]], Degenerate.NOT_FINITE),
+        ([[0.5] * 5] * 10, Degenerate.ALL_EQUAL),
+        ([[0.1], [0.9]], None),
+    ],
+)
+def test_what_leaves_an_error_undefined_is_named(scores: list[list[float]], reason: Degenerate | None) -> None:
+    found = clustered_mean(scores)
+    assert found.degenerate == reason
+    assert (found.error is None, found.interval is None) == (reason not in {None, Degenerate.ALL_EQUAL},) * 2
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, 95.0])
