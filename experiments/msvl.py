@@ -13,9 +13,6 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from core.errors import StoreError
 from core.flows.answer import EvaluationSettings
 from core.lab.experiment import (
     CallEstimate,
@@ -32,8 +29,7 @@ from core.model.calibration import InjectedFault
 from core.model.evaluation import ConstructCoverage
 from core.model.frozen import Frozen
 from core.model.judged import JudgedRow
-from core.model.prompt import Usage
-from core.model.record import FewShotRecord, ParserRecord, RunRecord, SuiteRecord
+from core.model.record import FewShotRecord, RunRecord, SuiteRecord
 from core.model.sample import GoldenQuestion
 from core.model.specs import (
     BandSpec,
@@ -46,8 +42,18 @@ from core.model.specs import (
     RehearsalSpec,
     RetrievalSpec,
 )
-from core.model.syntax import ParserInfo
 from core.ports import Clock, Parser, Ports
+from experiments.standing import (
+    ANSWER_WORDS,
+    EXAMPLE_WORDS,
+    INSTRUCTION_WORDS,
+    damaged,
+    data_files,
+    estimated,
+    parser_record,
+    questions_of,
+    read_row,
+)
 
 
 class SuiteSpec(Frozen):
@@ -60,6 +66,9 @@ class SuiteSpec(Frozen):
     few_shot: FewShotSpec = FewShotSpec()
     generator: ModelSpec
     judge: ModelSpec
+    judge_repeats: Positive = 1
+    """How often the judge scores each answer. More than once splits variance into question, run and judge; the score
+    of an answer is that of the first time, so that repeating changes no other number."""
     rehearsal: RehearsalSpec | None = None
     """How the rehearsal model behaves, where generator or judge is one."""
 
@@ -86,18 +95,7 @@ class Msvl:
 
     def data_files(self, config: MsvlConfig, configs: Path) -> Sequence[Path]:
         """Golden set, corpora, few-shot pools, vocabularies."""
-        from core.adapters.domain import example_files
-        from core.adapters.ingest import corpus_files
-        from core.adapters.languages import VOCABULARIES, load_vocabulary
-
-        files = {configs / config.golden}
-        for suite in config.suites:
-            files.update(corpus_files(configs / suite.index.corpus, suite.index.pipelines))
-            vocabulary = load_vocabulary(suite.language.vocabulary, configs / VOCABULARIES)
-            files.add(configs / VOCABULARIES / f"{vocabulary.id}.yaml")
-            if suite.few_shot.k:
-                files.update(example_files(configs / suite.few_shot.pool))
-        return sorted(files)
+        return data_files(config.golden, config.suites, configs)
 
     def plan(self, config: MsvlConfig, configs: Path) -> Plan:
         """Suites x runs, and what they will ask of the models."""
@@ -235,22 +233,11 @@ class MsvlSession:
 
 
 def _row(cell: str, stored: str, known: frozenset[str]) -> JudgedRow:
-    """A stored row, which must be one that `cell` can hold: whoever edits a journal should hear of it."""
-    try:
-        row = JudgedRow.model_validate_json(stored)
-    except ValidationError as error:
-        fault = error.errors(include_url=False, include_input=False)[0]
-        raise _damaged(cell, stored, f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}") from error
+    """A stored row, which must be one that `cell` can hold."""
+    row = read_row(JudgedRow, stored, cell)
     if _cell_id(row.suite, row.run) != cell or row.id not in known:
-        raise _damaged(cell, stored, f"it is that of {row.id} in {_cell_id(row.suite, row.run)}")
+        raise damaged(cell, stored, f"it is that of {row.id} in {_cell_id(row.suite, row.run)}")
     return row
-
-
-def _damaged(cell: str, stored: str, what: str) -> StoreError:
-    return StoreError(
-        f"a row of cell {cell} is not as this run wrote it: {what} ({stored[:40]}...)",
-        remedy="restore cells/ from a copy, or run again with --fresh (the old run is kept aside)",
-    )
 
 
 def _cell_id(suite: str, run: int) -> str:
@@ -258,9 +245,7 @@ def _cell_id(suite: str, run: int) -> str:
 
 
 def _questions(config: MsvlConfig, configs: Path) -> tuple[GoldenQuestion, ...]:
-    from core.adapters.domain import load_golden
-
-    return load_golden(configs / config.golden)[: config.questions]
+    return questions_of(config.golden, configs, config.questions)
 
 
 def _settings(suite: SuiteSpec) -> EvaluationSettings:
@@ -270,6 +255,7 @@ def _settings(suite: SuiteSpec) -> EvaluationSettings:
         judge=suite.judge,
         retrieval=suite.retrieval,
         few_shot=suite.few_shot,
+        judge_repeats=suite.judge_repeats,
     )
 
 
@@ -284,19 +270,7 @@ async def _suite_record(suite: OpenSuite) -> SuiteRecord:
         generator=describe(spec.generator, "generator"),
         judge=describe(spec.judge, "judge"),
         few_shot=suite.few_shot,
-        parser=_parser_record(await suite.ports.parser.info(), spec.language),
-    )
-
-
-def _parser_record(info: ParserInfo, language: LanguageSpec) -> ParserRecord:
-    vocabulary = next(v for v in info.vocabularies if v.id == language.vocabulary)
-    return ParserRecord(
-        version=info.version,
-        vocabulary=vocabulary.id,
-        vocabulary_sha256=vocabulary.sha256,
-        dialect=language.dialect.value,
-        trace_templates_sha256=info.trace_templates_sha256,
-        validating=info.validating,
+        parser=parser_record(await suite.ports.parser.info(), spec.language),
     )
 
 
@@ -311,9 +285,6 @@ async def _coverage(suite: SuiteSpec, parser: Parser, configs: Path) -> tuple[Co
     return await construct_coverage(parser, corpus.passages, examples)
 
 
-TOKENS_PER_WORD = 1.6
-"""Of prose mixed with code; an estimate for planning only."""
-EXAMPLE_WORDS, ANSWER_WORDS, INSTRUCTION_WORDS = 60, 180, 120
 GENERATOR_CALLS, JUDGE_CALLS = 2, 5
 """Per row: reformulate and answer; statements, support, questions, attribution, usefulness."""
 
@@ -323,28 +294,10 @@ def _estimates(suite: SuiteSpec, questions: int, runs: int, configs: Path) -> It
     rows = questions * runs
     context = suite.retrieval.k * suite.index.chunking.max_words * 0.6
     asked = context + suite.few_shot.k * EXAMPLE_WORDS + 2 * INSTRUCTION_WORDS
+    times = suite.judge_repeats
     judged = 3 * context + JUDGE_CALLS * (INSTRUCTION_WORDS + ANSWER_WORDS)
     for role, spec, calls, words_in, words_out in (
         ("generator", suite.generator, GENERATOR_CALLS * rows, asked, ANSWER_WORDS + 20),
-        ("judge", suite.judge, JUDGE_CALLS * rows + questions, judged, 2 * ANSWER_WORDS),
+        ("judge", suite.judge, times * JUDGE_CALLS * rows + questions, times * judged, times * 2 * ANSWER_WORDS),
     ):
-        usage = Usage(
-            input_tokens=round(rows * words_in * TOKENS_PER_WORD),
-            output_tokens=round(rows * words_out * TOKENS_PER_WORD),
-        )
-        yield CallEstimate(
-            role=role,
-            model=spec.model,
-            calls=calls,
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
-            usd=_usd(spec, usage, configs),
-        )
-
-
-def _usd(spec: ModelSpec, usage: Usage, configs: Path) -> float | None:
-    from core.adapters.llm.prices import PRICES, Tariff, load_prices
-
-    table = load_prices(configs / PRICES)
-    price = table.price(spec)
-    return None if price is None else float(Tariff(price, table.version).cost(usage))
+        yield estimated(role, spec, calls=calls, words_in=rows * words_in, words_out=rows * words_out, configs=configs)

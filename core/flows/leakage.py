@@ -48,6 +48,7 @@ class Audited:
     few_shot: FewShotSpec
     names: frozenset[str]
     """Names that only AVAP has: see `distinctive`."""
+    ports: AuditPorts
 
     def under(self, arm: Arm) -> AssistantSettings:
         """The assistant as `arm` wants it."""
@@ -80,7 +81,6 @@ def audit_answers(
     arm: Arm,
     run: int,
     audited: Audited,
-    ports: AuditPorts,
     in_flight: int = 4,
 ) -> AsyncGenerator[AuditedRow, None]:
     """The rows of one run under one arm for the questions not in `finished`, as they are done.
@@ -89,18 +89,17 @@ def audit_answers(
     """
 
     async def body(question: GoldenQuestion) -> AuditedRow:
-        return await audit_answer(question, arm=arm, run=run, audited=audited, ports=ports)
+        return await audit_answer(question, arm=arm, run=run, audited=audited)
 
     return bounded(body, [question for question in questions if question.id not in finished], in_flight=in_flight)
 
 
-async def audit_answer(
-    question: GoldenQuestion, *, arm: Arm, run: int, audited: Audited, ports: AuditPorts
-) -> AuditedRow:
+async def audit_answer(question: GoldenQuestion, *, arm: Arm, run: int, audited: Audited) -> AuditedRow:
     """Answer one question under `arm`. The search query is the same in all arms of a run: it is one recorded reply.
 
     Raises EvaluationAbortedError when the parser cannot be asked, and whatever core.flows.answer.answer raises.
     """
+    ports = audited.ports
     started = ports.clock.monotonic()
     given = await answer(question, run=run, settings=audited.under(arm), ports=ports)
     sample = Sample(id=question.id, question=question.question, answer=given.text, route=question.type)
