@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Callable
 from typing import Protocol
 
@@ -42,23 +43,15 @@ async def followed(source: Source, job: str, say: Callable[[str], None], clock: 
     pauses = iter(PAUSES_S)
     while True:
         before = following.shown
-        try:
-            await following.tailed()
-            found = source.get(job)
-            if found.status.is_final:
-                following.said(source.log(job))
-                return found
-        except DependencyDown:
-            found = None
-        if following.shown > before:
+        found = await following.to_a_stop()
+        if found is not None and found.status.is_final:
+            return found
+        if found is not None or following.shown > before:
             pauses = iter(PAUSES_S)
         pause = next(pauses, None)
         if pause is None:
-            if found is not None:
-                pause = PAUSES_S[-1]
-            else:
-                raise DependencyDown(f"{job} can no longer be watched: the cluster does not answer", endpoint=job,
-                                     remedy="it may go on without you: look again when the cluster is back")  # fmt: skip
+            raise DependencyDown(f"{job} can no longer be watched: the cluster does not answer", endpoint=job,
+                                 remedy="it may go on without you: look again once the cluster is back")  # fmt: skip
         await clock.sleep(pause)
 
 
@@ -72,8 +65,8 @@ def exit_code(job: Job) -> int:
         raise DependencyDown(
             f"{job.id} was not run to its end: {job.message or 'Ray gives no reason'}",
             endpoint=job.id,
-            remedy="submit again: a new attempt goes on where this one stopped. If it repeats, see `ray status` and the "
-            "logs of the head",
+            remedy="submit again: a new attempt goes on where this one stopped. If it repeats, see `ray status` and "
+            "the logs of the head",
         )
     return job.exit_code if job.exit_code >= 0 else SIGNALLED - job.exit_code
 
@@ -87,29 +80,44 @@ class _Following:
         self._job = job
         self._say = say
 
-    def said(self, log: str) -> None:
-        """Say what is new in `log`, all there is so far."""
-        if len(log) > self.shown:
-            self._say(log[self.shown :])
-            self.shown = len(log)
+    async def to_a_stop(self) -> Job | None:
+        """Say what comes until there is no more, or the connection breaks; the job then, None if nobody answers."""
+        try:
+            await self._tailed()
+            return self._source.get(self._job)
+        except DependencyDown:
+            return self._after_a_break()
 
-    async def tailed(self) -> None:
-        """Say what comes until the job's stream ends, or the job does without its stream noticing."""
-        read = 0
+    def _after_a_break(self) -> Job | None:
+        try:
+            found = self._source.get(self._job)
+        except DependencyDown:
+            return None
+        if found.status.is_final:
+            with contextlib.suppress(DependencyDown):
+                self._said(self._source.log(self._job))
+        return found
+
+    async def _tailed(self) -> None:
+        read = ""
         stream = self._source.tail(self._job)
         coming = asyncio.ensure_future(anext(stream, None))
         try:
-            while (text := await self._next(coming)) is not None:
-                read += len(text)
-                if read > self.shown:
-                    self._say(text[self.shown - read :])
-                    self.shown = read
+            while (text := await self._arrived(coming)) is not None:
+                read += text
+                self._said(read)
                 coming = asyncio.ensure_future(anext(stream, None))
         finally:
             coming.cancel()
 
-    async def _next(self, coming: asyncio.Future[str | None]) -> str | None:
+    async def _arrived(self, coming: asyncio.Future[str | None]) -> str | None:
+        """The next piece; None at the end. Raises DependencyDown when the job ended and its stream did not notice."""
         while not (await asyncio.wait({coming}, timeout=SILENCE_S))[0]:
             if self._source.get(self._job).status.is_final:
-                return None
+                raise DependencyDown("the stream stands still", endpoint=self._job)
         return coming.result()
+
+    def _said(self, log: str) -> None:
+        if len(log) > self.shown:
+            self._say(log[self.shown :])
+            self.shown = len(log)

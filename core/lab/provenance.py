@@ -11,19 +11,28 @@ from pathlib import Path
 
 import core
 from core.errors import ConfigError
+from core.lab.handover import VARIABLE, taken_over
 from core.model.record import Provenance
 
 GIT_DEADLINE_S = 10.0
 
 
 def gather(environment: Mapping[str, str], argv: Sequence[str]) -> Provenance:
-    """The provenance of this process. Raises ConfigError for an EVAL_SEED that is no integer."""
-    commit, dirty = checkout(Path(core.__file__).resolve().parent)
+    """The provenance of this process; code that was sent here without its git brings commit and state along.
+
+    Raises ConfigError for an EVAL_SEED that is no integer, and for a hand-over that does not fit the code.
+    """
+    folder = Path(core.__file__).resolve().parent
+    commit, dirty = checkout(folder)
     packages = installed()
+    version = packages.get("assay-lab", "unknown")
+    if environment.get(VARIABLE):
+        sent = taken_over(Path(environment[VARIABLE]), folder.parent, commit)
+        commit, dirty, version = sent.commit, sent.dirty, sent.assay_version
     return Provenance(
         commit=commit,
         dirty=dirty,
-        assay_version=packages.get("assay-lab", "unknown"),
+        assay_version=version,
         python=platform.python_version(),
         platform=platform.platform(),
         packages=packages,

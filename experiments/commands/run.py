@@ -60,6 +60,9 @@ def run(
     assignments: Assignments = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start over; the old run is kept aside.")] = False,
     pool: PoolChoice = None,
+    fingerprint: Annotated[
+        str | None, typer.Option("--fingerprint", metavar="HEX", help="Refuse to run anything but this run.")
+    ] = None,
     results: Results = None,
 ) -> None:
     """Run an experiment to its report, or go on with it.
@@ -69,6 +72,7 @@ def run(
     130 stopped by Ctrl-C.
     """
     ready, root = prepared(config, [*(assignments or ()), *_on(pool)]), results_root(results)
+    _only(ready, fingerprint or "")
     if fresh:
         kept = ready.folder(root).set_aside()
         if kept is not None:
@@ -102,6 +106,15 @@ def plan(
 
 def _on(pool: PoolKind | None) -> list[str]:
     return [f"runtime.pool={pool.value}"] if pool else []
+
+
+def _only(ready: Prepared[Any], wanted: str) -> None:
+    if not ready.fingerprint.startswith(wanted):
+        raise ConfigError(
+            f"this would be run {ready.fingerprint[:12]} and not {wanted[:12]}, the one asked for",
+            path="--fingerprint",
+            remedy="bring configuration, data and code to what they were, or submit again",
+        )
 
 
 def _drive(ready: Prepared[Any], root: Path) -> None:
