@@ -2,7 +2,10 @@
 examples are the same on every machine (`scripts/bench fuzz` is where new ones are looked for)."""
 
 import ipaddress
+import os
 import socket
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +41,9 @@ def _own_folders(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempP
     """Results go to a folder of the test's own; variables of the caller's shell do not leak in."""
     for name in ("EVAL_SEED", "ASSAY_IMAGE_DIGEST", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "ASSAY_CONFIGS"):
         monkeypatch.delenv(name, raising=False)
+    for name in ("WANDB_API_KEY", "WANDB_BASE_URL", "WANDB_PROJECT", "WANDB_ENTITY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("WANDB_MODE", "disabled")
     monkeypatch.setenv("ASSAY_RESULTS", str(tmp_path_factory.mktemp("results")))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("ASSAY_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
@@ -47,3 +53,15 @@ def _own_folders(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempP
 def configs() -> Path:
     """The configs folder of this checkout."""
     return Path(__file__).resolve().parent.parent / "configs"
+
+
+@pytest.fixture(scope="session")
+def own_ray() -> Iterator[None]:
+    """A Ray of this test process, shared by all tests of it that want one: it takes seconds to start."""
+    from core.cluster.session import connected
+    from core.model.specs import RaySpec
+
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # workers import what tests import
+        with connected(RaySpec(object_store_mb=100)):
+            yield

@@ -79,6 +79,11 @@ class RayPool:
                 if not ended:
                     await _stopped(rows)
 
+    def close(self) -> None:
+        """End the workers; they end with this process in any case."""
+        for seat in tuple(self._seats):
+            self._dismiss(seat)
+
     @contextlib.asynccontextmanager
     async def _seat(self) -> AsyncIterator[_Seat]:
         while len(self._seats) < self._size():

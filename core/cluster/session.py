@@ -5,14 +5,17 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import ray  # noqa: TID251 - this package is the edge where Ray is known
 
+from core.cluster.environment import worker_runtime_env
 from core.errors import DependencyDown
 from core.model.specs import RaySpec
 
 OWN = "local"
 """Ray's word for an instance of one's own, whatever $RAY_ADDRESS says."""
+LOOPBACK = "127.0.0.1"
 
 
 @contextlib.contextmanager
@@ -54,9 +57,13 @@ def is_own(spec: RaySpec) -> bool:
 def _connect(address: str, spec: RaySpec) -> None:
     quiet = {"logging_level": "ERROR", "log_to_driver": False}
     if address == OWN:
-        ray.init(OWN, include_dashboard=False, object_store_memory=spec.object_store_mb << 20, **quiet)
+        # On loopback alone: nobody else is to send work to it.
+        ray.init(
+            OWN, include_dashboard=False, object_store_memory=spec.object_store_mb << 20, _node_ip_address=LOOPBACK,
+            **quiet,
+        )  # fmt: skip
     else:
-        ray.init(address, **quiet)
+        ray.init(address, runtime_env=worker_runtime_env(os.environ, Path.cwd()), **quiet)
 
 
 def _be_quiet() -> None:

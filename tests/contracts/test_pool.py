@@ -1,9 +1,9 @@
-"""What every core.ports.Pool promises. A pool joins by adding itself to POOLS."""
+"""What every core.ports.Pool promises. A pool joins as a parameter of the fixture."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -11,14 +11,26 @@ import pytest
 
 from core.errors import ParserUnavailable
 from core.lab.inline import InlinePool
+from core.model.specs import RaySpec
 from core.ports import Pool
 
-POOLS: dict[str, Callable[[], Pool]] = {"inline": InlinePool}
+
+@pytest.fixture(scope="module")
+def workers(own_ray: None) -> Iterator[Pool]:
+    """One pool for all tests: its workers take seconds to start."""
+    from core.cluster.pool import RayPool
+
+    pool = RayPool(RaySpec(workers=2), cells=8)
+    yield pool
+    pool.close()
 
 
-@pytest.fixture(params=sorted(POOLS))
+@pytest.fixture(params=[pytest.param("inline"), pytest.param("ray", marks=pytest.mark.cluster)])
 def pool(request: pytest.FixtureRequest) -> Pool:
-    return POOLS[request.param]()
+    if request.param == "inline":
+        return InlinePool()
+    on_ray: Pool = request.getfixturevalue("workers")
+    return on_ray
 
 
 async def doubles(until: int) -> AsyncIterator[int]:
