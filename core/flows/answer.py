@@ -15,7 +15,7 @@ from core.model.prompt import Completion, Prompt, StopReason
 from core.model.record import FewShotStatus
 from core.model.retrieval import Query, RetrievalMode
 from core.model.sample import GoldenQuestion, Passage
-from core.model.specs import FewShotSpec, ModelSpec, RetrievalSpec
+from core.model.specs import FewShotSpec, ModelSpec, Positive, RetrievalSpec
 from core.ports import Index, Llm
 
 
@@ -41,6 +41,8 @@ class EvaluationSettings(AssistantSettings):
     """What one suite runs: the assistant under test and its judge."""
 
     judge: ModelSpec
+    judge_repeats: Positive = 1
+    """How often the judge scores each answer; only the first time makes its score."""
 
 
 class AssistantPorts(Protocol):

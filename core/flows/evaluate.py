@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.checks.judge import Judge
@@ -21,12 +21,16 @@ from core.flows.answer import Answer, EvaluationSettings, answer
 from core.flows.concurrency import bounded, together
 from core.flows.scoring import final_scores
 from core.measure.judged import answer_relevancy, context_precision, context_recall, faithfulness
-from core.model.judged import JudgedRow, Metric
+from core.model.judged import Call, JudgedRow, Metric
 from core.model.sample import GoldenQuestion, Sample
 from core.ports import Parser, Ports
 
 GATE_DOWN = "AVAP Parser unreachable. MSVL cannot be bypassed."
 """ADR-0007, section 3, to the letter: others look for it."""
+
+JUDGINGS_APART = 1_000_000
+"""Between the repeat numbers of two judgings of one answer. No evaluation has so many runs, so no judging ever shares
+a recorded reply with that of another run; the first judging of run r has the number r."""
 
 
 def evaluate(
@@ -68,10 +72,12 @@ async def judge_question(
         reference=question.ground_truth,
     )
     examination = await gate(sample, ports.parser)
-    checks = judged_checks(Judge(ports.judge, settings.judge, run), ports)
-    judgements = await together(*(check.judge(sample) for check in checks))
-    judged = {check.metric: judgement for check, judgement in zip(checks, judgements, strict=True)}
-    entry = _Entry(question, given, examination, judged)
+    judgings = [
+        judged_checks(Judge(ports.judge, settings.judge, run + number * JUDGINGS_APART), ports)
+        for number in range(settings.judge_repeats)
+    ]
+    first, *others = await together(*(_judged(sample, checks) for checks in judgings))
+    entry = _Entry(question, given, examination, first, tuple(others))
     return _row(entry, suite=settings.suite, run=run, elapsed_s=ports.clock.monotonic() - started)
 
 
@@ -83,6 +89,11 @@ def judged_checks(judge: Judge, ports: Ports) -> tuple[JudgedCheck, ...]:
         ContextRecallCheck(judge, context_recall),
         ContextPrecisionCheck(judge, context_precision),
     )
+
+
+async def _judged(sample: Sample, checks: Sequence[JudgedCheck]) -> Mapping[Metric, Judgement]:
+    judgements = await together(*(check.judge(sample) for check in checks))
+    return {check.metric: judgement for check, judgement in zip(checks, judgements, strict=True)}
 
 
 def metric_versions() -> tuple[str, ...]:
@@ -115,6 +126,7 @@ class _Entry:
     given: Answer
     examination: Examination
     judged: Mapping[Metric, Judgement]
+    judged_again: tuple[Mapping[Metric, Judgement], ...]
 
 
 def _row(entry: _Entry, *, suite: str, run: int, elapsed_s: float) -> JudgedRow:
@@ -141,7 +153,12 @@ def _row(entry: _Entry, *, suite: str, run: int, elapsed_s: float) -> JudgedRow:
         syntax=examination.validity,
         category=examination.category,
         scores=final_scores(entry.judged, examination.validity),
+        judged_again=tuple(final_scores(judged, examination.validity) for judged in entry.judged_again),
         noncommittal=_noncommittal(entry.judged[Metric.ANSWER_RELEVANCY]),
-        calls=given.calls + tuple(call for judgement in entry.judged.values() for call in judgement.calls),
+        calls=given.calls + tuple(_calls(entry.judged, *entry.judged_again)),
         elapsed_s=elapsed_s,
     )
+
+
+def _calls(*judgings: Mapping[Metric, Judgement]) -> Iterator[Call]:
+    return (call for judged in judgings for judgement in judged.values() for call in judgement.calls)

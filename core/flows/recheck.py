@@ -13,7 +13,7 @@ from core.flows.scoring import final_scores
 from core.measure.summary import Background, summarise
 from core.model.evaluation import EvaluationReport, GateResult
 from core.model.frozen import Frozen
-from core.model.judged import JUDGED_METRICS, Block, BlockKind, JudgedRow, Metric
+from core.model.judged import JUDGED_METRICS, Block, BlockKind, JudgedRow, Metric, Score, Scores
 from core.model.sample import GoldenQuestion
 from core.model.syntax import Category, ParseResult, Validity
 
@@ -103,13 +103,13 @@ def recheck(rows: Sequence[JudgedRow], background: Background, parse: Reparse) -
 def rejudged(row: JudgedRow, parse: Reparse) -> JudgedRow:
     """`row` as it would be had `parse` been the gate: blocks, verdict, category and final scores."""
     examination = Examination(tuple(_reparsed(row, block, parse) for block in row.blocks))
-    scores = final_scores({metric: _judgement(row, metric) for metric in JUDGED_METRICS}, examination.validity)
     return row.model_copy(
         update={
             "blocks": examination.blocks,
             "syntax": examination.validity,
             "category": examination.category,
-            "scores": scores,
+            "scores": _rescored(row.scores, examination.validity),
+            "judged_again": tuple(_rescored(scores, examination.validity) for scores in row.judged_again),
         }
     )
 
@@ -138,8 +138,11 @@ def _reparsed(row: JudgedRow, block: Block, parse: Reparse) -> Block:
     return block.model_copy(update={"result": parse(row, block.code)})
 
 
-def _judgement(row: JudgedRow, metric: Metric) -> Judgement:
-    score = row.scores[metric]
+def _rescored(scores: Scores, syntax: Validity | None) -> Scores:
+    return final_scores({metric: _judgement(scores[metric]) for metric in JUDGED_METRICS}, syntax)
+
+
+def _judgement(score: Score) -> Judgement:
     return Judgement(score.raw, score.reason, score.detail, score.findings)
 
 

@@ -12,6 +12,7 @@ from core.measure.confusion import confusion
 from core.measure.gates import gate_results
 from core.measure.series import SuiteRows, suite_rows
 from core.measure.spending import spend
+from core.measure.spread import variance_splits
 from core.measure.statistics import mean
 from core.measure.suite import (
     few_shot_summary,
@@ -117,6 +118,7 @@ def _suite(suite: SuiteRows, record: SuiteRecord, background: Background) -> Sui
         calibration=None if truth is None else calibrate(suite.rows, truth),
         unanswerable=unanswerable_summary(suite),
         spend=spend(suite.rows),
+        variance=variance_splits(suite),
     )
 
 

@@ -287,7 +287,7 @@ class VarianceSplit(Frozen):
     judge: float | None
     """Between judgings of one and the same answer."""
     n_questions: int
-    """Questions with a score from every judging of every run: the split is over these."""
+    """Questions with at least one score."""
     runs: int
     judgings: int
 

@@ -204,6 +204,9 @@ class JudgedRow(Frozen):
     category: Category | None = None
     """Of the first INVALID block."""
     scores: Scores
+    """Of the first judging: asking the judge again changes no score."""
+    judged_again: tuple[Scores, ...] = ()
+    """The same answer under further judgings; they tell how far the judge agrees with itself."""
     noncommittal: bool | None
     """Whether the answer declined: every question generated back from it was judged noncommittal. None: unjudged."""
     calls: tuple[Call, ...]
