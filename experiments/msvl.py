@@ -26,13 +26,15 @@ from core.lab.experiment import (
     Workspace,
 )
 from core.model.calibration import InjectedFault
-from core.model.evaluation import ConstructCoverage
+from core.model.comparison import CompareSpec
+from core.model.evaluation import ConstructCoverage, EvaluationReport
 from core.model.frozen import Frozen
 from core.model.judged import JudgedRow
 from core.model.record import FewShotRecord, RunRecord, SuiteRecord
 from core.model.sample import GoldenQuestion
 from core.model.specs import (
     BandSpec,
+    EmbedderSpec,
     FewShotSpec,
     GateSpec,
     IndexSpec,
@@ -69,6 +71,9 @@ class SuiteSpec(Frozen):
     judge_repeats: Positive = 1
     """How often the judge scores each answer. More than once splits variance into question, run and judge; the score
     of an answer is that of the first time, so that repeating changes no other number."""
+    relevancy_embedder: EmbedderSpec | None = None
+    """Measures answer relevancy; None is that of the index. Suites with several indices need one for all of them to be
+    compared on answer relevancy and the global score: two models' cosines have no common scale."""
     rehearsal: RehearsalSpec | None = None
     """How the rehearsal model behaves, where generator or judge is one."""
 
@@ -84,6 +89,8 @@ class MsvlConfig(ExperimentConfig):
     """Only the first so many questions of the golden set; None is all of them."""
     bands: tuple[BandSpec, ...] = ()
     gates: tuple[GateSpec, ...] = ()
+    compare: CompareSpec | None = None
+    """Compares the suites of the run with each other, in its report; None does not."""
     suites: tuple[SuiteSpec, ...]
 
 
@@ -100,12 +107,14 @@ class Msvl:
     def plan(self, config: MsvlConfig, configs: Path) -> Plan:
         """Suites x runs, and what they will ask of the models."""
         from core.measure.gates import require_known
+        from experiments.contenders import require_comparable
 
         require_known(config.gates)
+        require_comparable(config)
         expected = len(_questions(config, configs))
         return Plan(
             cells=tuple(
-                Cell(id=_cell_id(suite.name, run), suite=suite.name, run=run, expected=expected)
+                Cell(id=cell_id(suite.name, run), suite=suite.name, run=run, expected=expected)
                 for suite in config.suites
                 for run in range(1, config.runs + 1)
             ),
@@ -125,7 +134,7 @@ class Msvl:
                 parser=parser,
                 generator=generator,
                 judge=judge,
-                embedder=await shop.embedder(suite.index.embedder),
+                embedder=await shop.embedder(suite.relevancy_embedder or suite.index.embedder),
                 index=await shop.index(suite.index, suite.retrieval),
                 examples=pool.index,
                 clock=clock,
@@ -201,6 +210,7 @@ class MsvlSession:
     def _concluded(self, record: RunRecord, rows: Mapping[str, Sequence[str]]) -> Conclusion:
         from core.lab import report as rendering
         from core.measure.summary import Background, summarise
+        from experiments.contenders import compared_suites
 
         questions = _questions(self.config, self.configs)
         known = frozenset(question.id for question in questions)
@@ -213,12 +223,12 @@ class MsvlSession:
             truth=self._truth(),
             coverage={name: suite.coverage for name, suite in self.suites.items()},
         )
-        report = summarise(judged, background)
+        report = compared_suites(summarise(judged, background), self.config, record, judged)
         return Conclusion(
             files=rendering.files(report, judged),
             usable=report.n_usable,
             gates_failed=tuple(rendering.gate_line(gate) for gate in report.gates if not gate.passed),
-            summary=rendering.summary(report),
+            summary=(*rendering.summary(report), *_compared(report)),
             binding_faults=report.binding_faults,
         )
 
@@ -232,15 +242,22 @@ class MsvlSession:
         return {message: fault for file in sorted(files) for message, fault in read_truth(file).items()}
 
 
+def _compared(report: EvaluationReport) -> tuple[str, ...]:
+    from core.lab.report import comparison
+
+    return () if report.comparison is None else comparison.summary(report.comparison)
+
+
 def _row(cell: str, stored: str, known: frozenset[str]) -> JudgedRow:
     """A stored row, which must be one that `cell` can hold."""
     row = read_row(JudgedRow, stored, cell)
-    if _cell_id(row.suite, row.run) != cell or row.id not in known:
-        raise damaged(cell, stored, f"it is that of {row.id} in {_cell_id(row.suite, row.run)}")
+    if cell_id(row.suite, row.run) != cell or row.id not in known:
+        raise damaged(cell, stored, f"it is that of {row.id} in {cell_id(row.suite, row.run)}")
     return row
 
 
-def _cell_id(suite: str, run: int) -> str:
+def cell_id(suite: str, run: int) -> str:
+    """The cell of one run of one suite."""
     return f"{suite}.run-{run:02}"
 
 

@@ -41,7 +41,16 @@ def contender(label: str, rows: Sequence[JudgedRow], **changed: Any) -> Contende
     whole = whole.model_copy(update={"suites": (stood_on,)})
     side = Side(label=label, run=f"msvl/{label}", fingerprint="f" * 64, suite=label, rows=len(rows))
     settings = settings_of({"name": label, "retrieval": {"mode": stood_on.retrieval_mode, "k": 8}}, whole, stood_on)
-    return Contender(side, whole, tuple(rows), frozenset(row.id for row in rows), "d" * 64, settings)
+    index = stood_on.index
+    return Contender(
+        side=side,
+        record=whole,
+        rows=tuple(rows),
+        asked=frozenset(row.id for row in rows),
+        dataset="d" * 64,
+        settings=settings,
+        ruler=f"{index.embedder_name} {index.embedder}",
+    )
 
 
 def spread(questions: int, runs: int, *, seed: int, lift: float = 0.0, noise: float = 0.05) -> list[list[float | None]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from core.measure.compare_side import Contender
-from core.model.comparison import Difference, Factor
+from core.model.comparison import CompareSpec, Difference, Factor
 from core.model.judged import Metric
 from core.model.record import ModelRecord, ParserRecord
 
@@ -14,7 +14,7 @@ JUDGE_PROMPT = "judge."
 """How the names of the judge's prompts begin."""
 
 MEASURED_BY_EMBEDDING = (Metric.ANSWER_RELEVANCY, Metric.GLOBAL)
-"""Metrics whose scale is that of the suite's embedding model: cosines of two models are not on one scale."""
+"""Metrics whose scale is that of an embedding model: cosines of two models are not on one scale."""
 
 
 def incomparable(a: Contender, b: Contender, factor: Factor | None) -> tuple[str, ...]:
@@ -24,13 +24,11 @@ def incomparable(a: Contender, b: Contender, factor: Factor | None) -> tuple[str
 
 def another_instrument(a: Contender, b: Contender, metric: str) -> str:
     """Why one metric is not the same quantity on both sides; empty when it is."""
-    embedders = [side.stood_on.index.embedder for side in (a, b)]
-    if metric not in MEASURED_BY_EMBEDDING or embedders[0] == embedders[1]:
+    if metric not in MEASURED_BY_EMBEDDING or a.ruler == b.ruler:
         return ""
-    names = [side.stood_on.index.embedder_name for side in (a, b)]
     return (
-        f"answer relevancy is a cosine under each suite's own embedding model ({_versus(*names)}), "
-        "and two models have no common scale"
+        f"answer relevancy was measured with two embedding models ({_versus(a.ruler, b.ruler)}), "
+        "which have no common scale (relevancy_embedder gives all suites the same)"
     )
 
 
@@ -39,14 +37,16 @@ def differences(a: Contender, b: Contender) -> tuple[Difference, ...]:
     return _differing(a.settings, b.settings)
 
 
-def incomparable_settings(suites: Mapping[str, Mapping[str, str]], factor: Factor | None) -> str:
+def incomparable_settings(suites: Mapping[str, Mapping[str, str]], spec: CompareSpec) -> str:
     """The first fault of suites that are to be compared within one run, as far as their settings tell it.
 
     `suites` has the settings by suite. Empty when nothing speaks against it.
     """
     for (name, ours), (other, theirs) in combinations(suites.items(), 2):
+        if spec.baseline is not None and spec.baseline not in {name, other}:
+            continue
         for found in _differing(ours, theirs):
-            if _must_agree(found.setting, factor):
+            if _must_agree(found.setting, spec.factor):
                 remedy = " (or state it as the factor)" if found.setting == "retrieval.mode" else ""
                 return f"{name} and {other} may not be compared: {found.setting} differs ({found.a}, {found.b}){remedy}"
     return ""

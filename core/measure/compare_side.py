@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -51,6 +51,8 @@ class Contender:
     """sha256 of the golden set."""
     settings: Mapping[str, str]
     """See `settings_of`."""
+    ruler: str
+    """The embedding model that answer relevancy was measured with: name and digest of its specification."""
 
     @cached_property
     def stood_on(self) -> SuiteRecord:
@@ -63,7 +65,7 @@ class Contender:
             return self
         rows = tuple(row for row in self.rows if row.type is query_type)
         asked = frozenset(row.id for row in rows)
-        return Contender(self.side, self.record, rows, asked, self.dataset, self.settings)
+        return replace(self, rows=rows, asked=asked)
 
     def readings(self, metric: str, runs: int | None = None) -> dict[str, Reading]:
         """Every question asked, by id, under a metric of core.measure.series.READINGS, over the first `runs` runs."""
@@ -86,7 +88,7 @@ def settings_of(suite: Mapping[str, Any], record: RunRecord, stood_on: SuiteReco
     """
     code = record.provenance
     return {
-        **{path: str(value) for path, value in _leaves(suite) if path != OWN_NAME},
+        **{path: value for path, value in leaves(suite).items() if path != OWN_NAME},
         "index.corpus_sha256": stood_on.index.corpus_sha256[:12],
         "few_shot.pool_sha256": stood_on.few_shot.pool_sha256[:12],
         **{f"{model.role}.sdk": model.sdk for model in stood_on.models},
@@ -94,6 +96,11 @@ def settings_of(suite: Mapping[str, Any], record: RunRecord, stood_on: SuiteReco
         "runs": str(record.runs),
         "seed": str(record.seed),
     }
+
+
+def leaves(value: Mapping[str, Any]) -> dict[str, str]:
+    """Nested plain JSON as dotted path -> text."""
+    return {path: str(leaf) for path, leaf in _leaves(value)}
 
 
 def _leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:

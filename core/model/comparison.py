@@ -6,9 +6,9 @@ Every difference is B minus A. Whatever has no number says why; a sentence claim
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from core.model.frozen import Frozen
 from core.model.interval import Interval
@@ -43,6 +43,13 @@ class CompareSpec(Frozen):
     """Sign flips of the permutation test, where trying all of them takes longer."""
     factor: Factor | None = None
     """The difference that the comparison is about, where suites would be incomparable otherwise."""
+
+    @model_validator(mode="after")
+    def _metrics_are_known_and_different(self) -> Self:
+        unknown = [metric for metric in self.metrics if metric not in COMPARED]
+        if unknown or not self.metrics or len(set(self.metrics)) < len(self.metrics):
+            raise ValueError(f"metrics must be some of {', '.join(COMPARED)}, each once")
+        return self
 
 
 class Side(Frozen):

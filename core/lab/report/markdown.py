@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from core.lab.report import comparison
 from core.lab.report.words import (
     METRIC_NAMES,
     calibration_line,
@@ -31,6 +32,8 @@ def _lines(report: EvaluationReport) -> Iterator[str]:
     )
     for suite in report.suites:
         yield from _suite(suite)
+    if report.comparison is not None:
+        yield from comparison.section(report.comparison)
     if report.gates:
         yield from _list("Gates", [gate_line(gate) for gate in report.gates])
     if report.binding_faults:
@@ -57,6 +60,21 @@ def _suite(suite: SuiteSummary) -> Iterator[str]:
     )
     if suite.calibration is not None:
         yield from ("", f"Calibration of the gate: {calibration_line(suite.calibration)}.")
+    if suite.variance:
+        yield from ("", f"### Where the variance comes from ({suite.variance[0].judgings} judgings per answer)", "")
+        yield from _table(
+            ("metric", "question", "run", "judge", "questions"),
+            [
+                (
+                    METRIC_NAMES[v.metric],
+                    number(v.question, 6),
+                    number(v.run, 6),
+                    number(v.judge, 6),
+                    str(v.n_questions),
+                )
+                for v in suite.variance
+            ],
+        )
     if suite.confusion.cells:
         yield from ("", "### Which answers the parser rejected", "")
         yield from _table(
