@@ -1,86 +1,93 @@
-"""The report as one HTML page that needs nothing else: no network, no script that must run, readable on a phone."""
+"""The report as one HTML page: what it says stands in the page itself, what it lets one explore is embedded as data."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
-from core.lab.report import plots, words
-from core.model.evaluation import Block, EvaluationReport, JudgedRow, Metric, SuiteSummary
-from core.model.syntax import Validity
-
-SHOWN_REJECTIONS = 24
-"""Rejected answers shown in full per suite; the rest are in the journal."""
+from core.lab.report import words
+from core.lab.report.assets import environment, report_assets, templates
+from core.lab.report.embedding import embed, script_json
+from core.lab.report.marks import Scale, difference_scales, scale
+from core.model.evaluation import Estimate, EvaluationReport, JudgedRow, Metric, QuestionSummary, SuiteSummary
+from core.model.syntax import Category
 
 
 @dataclass(frozen=True)
-class Plots:
-    """The drawings of one suite, as SVG text; empty when there is nothing to draw."""
+class Scales:
+    """The axes of the page's plots."""
 
-    questions: str
-    confusion: str
+    board: Scale
+    """Of the global scores and their intervals, close up."""
+    score: Scale
+    """Of all means; from 0 to 1 unless a cosine is negative."""
+    runs: Scale
+    """Of the global scores of single runs, close up."""
 
 
 @dataclass(frozen=True)
-class CodeLine:
-    """A line of a rejected program with what the parser said of it."""
+class AskedQuestion:
+    """A question beside its score in every suite."""
 
-    number: int
+    id: str
+    type: str
     text: str
-    faults: tuple[str, ...]
+    by_suite: tuple[QuestionSummary | None, ...]
 
-
-@dataclass(frozen=True)
-class Rejection:
-    """A rejected answer, with its program under the parser's eyes."""
-
-    row: JudgedRow
-    code: tuple[CodeLine, ...]
+    @property
+    def scored(self) -> bool:
+        """Whether it has a global score in any suite."""
+        return any(summary is not None and summary.global_score is not None for summary in self.by_suite)
 
 
 def page(report: EvaluationReport, rows: Sequence[JudgedRow]) -> str:
-    """The page as HTML text."""
-    environment = Environment(
-        loader=PackageLoader("core.lab.report", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals.update(words=words, Metric=Metric)
-    return environment.get_template("page.html.j2").render(
+    """The page as HTML text; equal reports and rows give equal text, in whatever order the rows come."""
+    assets = report_assets()
+    data = embed([suite.suite for suite in report.suites], rows)
+    loaded = environment(templates())
+    loaded.globals.update(words=words, Metric=Metric, Category=Category)
+    return loaded.get_template("page.html.j2").render(
         report=report,
-        overview=plots.metrics_plot(report.suites),
-        run_spread=plots.runs_plot(report.suites),
-        drawings={s.suite: Plots(plots.questions_plot(s), plots.confusion_plot(s)) for s in report.suites},
-        rejections={s.suite: _rejections(s, rows) for s in report.suites},
+        scales=_scales(report),
+        differences=difference_scales(report.comparison),
+        questions=_questions(report.suites),
+        policy=assets.policy,
+        style=assets.style,
+        script=assets.script,
+        listing=script_json(data.listing),
+        passages=script_json(data.passages),
+        details=[script_json(question) for question in data.questions],
     )
 
 
-def _rejections(suite: SuiteSummary, rows: Sequence[JudgedRow]) -> list[Rejection]:
-    """One rejected answer per question first, so that the reader sees breadth before repetition."""
-    invalid = [r for r in rows if r.suite == suite.suite and r.syntax is Validity.INVALID]
-    seen: dict[str, int] = {}
-    ranked = []
-    for row in sorted(invalid, key=lambda r: (r.run, r.id)):
-        seen[row.id] = seen.get(row.id, 0) + 1
-        ranked.append((seen[row.id], row.run, row.id, row))
-    ranked.sort(key=lambda entry: entry[:3])
-    return [_rejection(entry[-1]) for entry in ranked[:SHOWN_REJECTIONS]]
+def _scales(report: EvaluationReport) -> Scales:
+    estimates = [
+        estimate for suite in report.suites for summary in suite.metrics for estimate in (summary.raw, summary.final)
+    ]
+    overall = [suite.metric(Metric.GLOBAL) for suite in report.suites]
+    return Scales(
+        board=scale(value for summary in overall for value in (summary.raw.mean, *_reach(summary.final))),
+        score=scale((estimate.mean for estimate in estimates), including=(0.0, 1.0)),
+        runs=scale(value for summary in overall for value in summary.final.by_run),
+    )
 
 
-def _rejection(row: JudgedRow) -> Rejection:
-    bad = next(b for b in row.blocks if b.result is not None and b.result.verdict is Validity.INVALID)
-    return Rejection(row, tuple(_code_lines(bad)))
+def _reach(estimate: Estimate) -> tuple[float | None, ...]:
+    interval = estimate.interval
+    return (estimate.mean,) if interval is None else (estimate.mean, interval.low, interval.high)
 
 
-def _code_lines(block: Block) -> list[CodeLine]:
-    assert block.result is not None
-    said: dict[int, list[str]] = {}
-    for diagnostic, line in zip(block.result.diagnostics, block.result.trace, strict=False):
-        said.setdefault(diagnostic.line, []).append(line)
-    # Not splitlines: the parser counts line feeds, and U+2028 is a character of a text like any other.
-    lines = block.code.removesuffix("\n").split("\n")
-    return [CodeLine(n, text, tuple(said.get(n, ()))) for n, text in enumerate(lines, start=1)]
+def _questions(suites: Sequence[SuiteSummary]) -> tuple[AskedQuestion, ...]:
+    """Every question once, worst first over all suites; those without any score come last."""
+    by_suite: list[Mapping[str, QuestionSummary]] = [{q.id: q for q in suite.questions} for suite in suites]
+    first = {question.id: question for known in reversed(by_suite) for question in known.values()}
+    asked = [
+        AskedQuestion(id_, question.type, question.question, tuple(known.get(id_) for known in by_suite))
+        for id_, question in first.items()
+    ]
+    return tuple(sorted(asked, key=lambda question: (_mean_score(question), question.id)))
+
+
+def _mean_score(question: AskedQuestion) -> float:
+    known = [q.global_score for q in question.by_suite if q is not None and q.global_score is not None]
+    return sum(known) / len(known) if known else float("inf")

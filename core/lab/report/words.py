@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from core.model.evaluation import Calibration, Estimate, EvaluationReport, GateResult, Metric, SuiteSummary
+from collections.abc import Sequence
+
+from core.model.comparison import VALIDITY, Claim, Comparison, PairComparison
+from core.model.evaluation import (
+    Calibration,
+    ConstructFailures,
+    Estimate,
+    EvaluationReport,
+    GateResult,
+    Interval,
+    Metric,
+    SuiteSummary,
+    VarianceSplit,
+)
 
 METRIC_NAMES = {
     Metric.FAITHFULNESS: "faithfulness",
@@ -13,6 +26,16 @@ METRIC_NAMES = {
 }
 
 NOT_MEASURED = "not measured"
+
+CLAIM_NAMES = {
+    Claim.B_BETTER: "better",
+    Claim.A_BETTER: "worse",
+    Claim.UNDECIDED: "undecided",
+    Claim.NOT_TESTED: "not tested",
+}
+"""Of the second side against the first."""
+CLAIM_MARKS = {Claim.B_BETTER: "better", Claim.A_BETTER: "worse", Claim.UNDECIDED: "none", Claim.NOT_TESTED: "none"}
+SMALLEST_P = 0.0001
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -30,9 +53,29 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+def signed(value: float | None, digits: int = 4) -> str:
+    """`+0.0300` or `−0.0300`; a difference that rounds to nothing has no sign."""
+    if value is None:
+        return NOT_MEASURED
+    text = f"{value:+.{digits}f}".replace("-", "−")
+    return text if text.strip("+−0.") else text[1:]
+
+
+def p_value(value: float | None) -> str:
+    """`p = 0.0312`; never zero."""
+    if value is None:
+        return "no p"
+    return f"p < {SMALLEST_P}" if value < SMALLEST_P else f"p = {value:.4f}"
+
+
+def bounds(found: Interval | None) -> str:
+    """`[0.5812, 0.6702]`, or a dash when it cannot be had."""
+    return "–" if found is None else f"[{found.low:.4f}, {found.high:.4f}]".replace("-", "−")
+
+
 def interval(estimate: Estimate) -> str:
-    """`[0.58, 0.67]`, or a dash when it cannot be had."""
-    return "–" if estimate.interval is None else f"[{estimate.interval.low:.4f}, {estimate.interval.high:.4f}]"
+    """`bounds` of an estimate."""
+    return bounds(estimate.interval)
 
 
 def denominators(estimate: Estimate) -> str:
@@ -75,6 +118,89 @@ def _verdict(suite: SuiteSummary) -> str:
     if suite.band == suite.raw_band:
         return f"; the verdict stays {suite.band}" if suite.band else ""
     return f"; the verdict goes from {suite.raw_band or 'none'} to {suite.band or 'none'}"
+
+
+def rejected(suite: SuiteSummary) -> str:
+    """`14 of 155 code-bearing answers`."""
+    invalid = sum(question.invalid for question in suite.questions)
+    return f"{invalid} of {plural(sum(question.code_bearing for question in suite.questions), 'code-bearing answer')}"
+
+
+def peak(lines: Sequence[ConstructFailures]) -> int:
+    """The greatest count of a confusion; at least 1."""
+    return max((count for line in lines for count in line.by_category.values()), default=1)
+
+
+def stability(suite: SuiteSummary) -> str:
+    """How alike the runs of a suite are, in sentences."""
+    final = suite.metric(Metric.GLOBAL).final
+    known = [value for value in final.by_run if value is not None]
+    said = [f"{plural(len(known), 'run')} with a global score"]
+    if len(known) > 1:
+        said = [
+            f"Its {len(known)} runs score from {number(min(known))} to {number(max(known))}, "
+            f"sd {number(final.sd_over_runs)}"
+        ]
+    bearing = [question for question in suite.questions if question.code_bearing > 1]
+    flipped = [question for question in bearing if 0 < question.invalid < question.code_bearing]
+    if bearing:
+        said.append(
+            f"{len(flipped)} of {plural(len(bearing), 'question')} with code in several runs "
+            "got valid code in some and invalid code in others"
+        )
+    bands = [run.band or "none" for run in suite.runs]
+    if len(set(bands)) > 1:
+        said.append("the verdict is not the same in every run: " + ", ".join(bands))
+    return ". ".join(sentence[0].upper() + sentence[1:] for sentence in said) + "."
+
+
+def shares(split: VarianceSplit) -> tuple[float | None, float | None, float | None]:
+    """The shares of question, run and judge in the variance; None where a part is not known."""
+    parts = (split.question, split.run, split.judge)
+    total = sum(part for part in parts if part is not None)
+    if total <= 0 or None in parts:
+        return (None, None, None)
+    question, run, judge = (None if part is None else part / total for part in parts)
+    return (question, run, judge)
+
+
+def compared_name(metric: str) -> str:
+    """The name of a compared metric as a reader knows it."""
+    return "syntactic validity" if metric == VALIDITY else METRIC_NAMES[Metric(metric)]
+
+
+def family(comparison: Comparison) -> str:
+    """What was compared and how the claims are guarded, in one or two sentences."""
+    only = f", {comparison.query_type.value} questions only" if comparison.query_type else ""
+    about = f" The {comparison.factor.value} is what the comparison is about." if comparison.factor else ""
+    return (
+        f"{plural(len(comparison.pairs), 'pair')}, second minus first, paired by question{only}; "
+        f"{100 * comparison.level:g} % intervals, p-values adjusted by Holm over "
+        f"{plural(comparison.family, 'test')}.{about}"
+    )
+
+
+def claims(pair: PairComparison) -> str:
+    """`better on context recall; worse on nothing`, or why there is no comparison."""
+    if pair.incomparable:
+        return "not comparable"
+    said = []
+    for claim in (Claim.B_BETTER, Claim.A_BETTER):
+        names = [compared_name(found.metric) for found in pair.metrics if found.claim is claim]
+        if names:
+            said.append(f"{CLAIM_NAMES[claim]} on {', '.join(names)}")
+    return "; ".join(said) or "no difference can be claimed"
+
+
+def validity_table(pair: PairComparison) -> str:
+    """The table of McNemar's test as a sentence; empty without one."""
+    table = pair.validity
+    if table is None:
+        return ""
+    return (
+        f"Code valid in every run: {plural(table.both, 'question')} on both sides, {table.a_only} with {pair.a} only, "
+        f"{table.b_only} with {pair.b} only, {table.neither} with neither."
+    )
 
 
 def standing(report: EvaluationReport) -> str:
