@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import IO
 
-from core.adapters.track import Target, resolve
+from core.adapters.track import Target, resolve, state
 from core.disk import make_folder
 from core.errors import AssayError, ConfigError, DependencyDown, StoreError
 from core.lab.store import RunFolder
@@ -57,8 +57,11 @@ class Child:
     target: Target
 
     @classmethod
-    def start(cls, folder: RunFolder, target: Target, interval_s: float) -> Child:
-        """Start it. Its words go to a log below the run. Raises StoreError, OSError."""
+    def start(cls, folder: RunFolder, target: Target, interval_s: float | None = None) -> Child:
+        """Start it, to follow the run or, without an interval, to send what there is. Raises StoreError, OSError.
+
+        Its words go to a log below the run.
+        """
         place = home(folder)
         make_folder(place)
         job = Job(folder=str(folder.path), mode=target.mode, project=target.project, entity=target.entity,
@@ -86,7 +89,8 @@ class Child:
         if self.process.returncode < 0:
             self._fail(f"the process that talks to W&B was killed (signal {-self.process.returncode})")
         if self.process.returncode:
-            self._fail(self._last_words() or f"the process that talks to W&B ended with {self.process.returncode}")
+            noted = state.read(home(self.folder)).at(self.target.name).failure
+            self._fail(noted or self._last_words() or f"the child ended with {self.process.returncode}")
         self._close()
 
     def kill(self) -> None:

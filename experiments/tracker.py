@@ -31,7 +31,8 @@ class Job(Frozen):
     project: str
     entity: str | None
     base_url: str
-    interval_s: float
+    interval_s: float | None
+    """Between two looks at a run that goes on; None sends what there is and leaves."""
 
     @property
     def target(self) -> Target:
@@ -45,7 +46,8 @@ def main() -> None:
     threading.Thread(target=_listen, args=(ended,), name="lifeline", daemon=True).start()
     folder = RunFolder(Path(job.folder))
     try:
-        _follow(folder, job, ended)
+        if job.interval_s is not None:
+            _follow(folder, job, ended)
         if folder.record is not None:  # a run that was refused before it began has nothing to show
             sync(folder, job.target)
     except AssayError as error:

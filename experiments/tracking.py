@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from core.adapters.track import OFFLINE, Sent, Stage, Subject, Target, TargetState, View, project, send, state
 from core.adapters.track.project import CellRows
+from core.adapters.track.spool import spooled
 from core.adapters.track.target import confine
 from core.disk import make_folder, store_error
 from core.errors import AssayError, ConfigError
@@ -24,7 +25,7 @@ from core.lab.outcome import Outcome, Status
 from core.lab.store import RunFolder
 from core.model.evaluation import EvaluationReport
 from core.model.judged import JudgedRow
-from core.model.specs import TrackMode
+from core.model.specs import TrackMode, TrackSpec
 from experiments.places import cache_root
 from experiments.view import faults_of
 
@@ -47,13 +48,36 @@ def sync(folder: RunFolder, target: Target, *, sending: Sender = send) -> Target
     place = home(folder)
     make_folder(place)
     with only_driver(place / "lock"):
-        stage = Stage.LIVE if folder.status is Status.RUNNING else Stage.WHOLE
+        stage = stage_of(folder)
         mark = outcome_mark(folder)
         views = views_of(folder, stage)
-        todo = unsent(views, state.read(place).at(target.name), target)
+        todo = unsent(views, kept(place, target.name), target)
         with _noted(place, target, todo):
             _send_all(place, target, stage, todo, sending)
         return _settled(place, target, mark if stage is Stage.WHOLE else "")
+
+
+def stage_of(folder: RunFolder) -> Stage:
+    """How much of the run can be shown: all of it, unless some process still drives it."""
+    return Stage.LIVE if folder.status is Status.RUNNING else Stage.WHOLE
+
+
+def track_spec(folder: RunFolder) -> TrackSpec:
+    """What the stored configuration says of tracking. Raises ConfigError when that cannot be read."""
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    runtime = (yaml.safe_load(_content(folder, "config.yaml")) or {}).get("runtime") or {}
+    try:
+        written = OmegaConf.to_container(OmegaConf.create({"track": runtime.get("track") or {}}), resolve=True)
+        return TrackSpec.model_validate(written["track"] if isinstance(written, dict) else {})
+    except (OmegaConfBaseException, ValidationError) as error:
+        raise ConfigError(
+            f"{folder.config}: runtime.track does not read back: {error}",
+            file=str(folder.config),
+            path="runtime.track",
+            remedy="mend it there: it is no part of the identity",
+        ) from error
 
 
 def views_of(folder: RunFolder, stage: Stage = Stage.WHOLE) -> tuple[View, ...]:
@@ -72,10 +96,19 @@ def _digest(known: TargetState, run: str) -> str:
     return known.sent[run].digest if run in known.sent else ""
 
 
+def kept(place: Path, target: str) -> TargetState:
+    """What was sent to `target` and is still there: offline files may have been lost, torn or removed."""
+    known = state.read(place).at(target)
+    if target != OFFLINE:
+        return known
+    whole = {run.id for run in spooled(place / OFFLINE) if run.is_whole}
+    return known if known.sent.keys() <= whole else known.model_copy(update={"sent": {}, "settled": ""})
+
+
 def is_settled(folder: RunFolder, target: Target) -> bool:
-    """Whether the run has ended and was sent whole since; quick."""
+    """Whether the run has ended and was sent whole since."""
     mark = outcome_mark(folder)
-    return bool(mark) and state.read(home(folder)).at(target.name).settled == mark
+    return bool(mark) and kept(home(folder), target.name).settled == mark
 
 
 def outcome_mark(folder: RunFolder) -> str:
@@ -169,7 +202,7 @@ def _noted(place: Path, target: Target, todo: tuple[View, ...]) -> Iterator[None
     """The state file says what is under way, before it is: a kill leaves the truth behind."""
     known = state.read(place)
     at = known.at(target.name)
-    sent = at.sent if target.name != OFFLINE else {id_: sent for id_, sent in at.sent.items() if not todo}
+    sent = {} if todo and target.name == OFFLINE else at.sent
     begun = {"pending": tuple(view.id for view in todo), "failure": "", "sent": sent}
     state.write(place, known.with_target(target.name, at.model_copy(update=begun)))
     try:

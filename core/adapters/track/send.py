@@ -39,22 +39,26 @@ def send(view: View, target: Target, stage: Stage) -> str:
 
     May block for as long as wandb does: whoever calls this from a run does so in a child that can be killed.
     """
-    import wandb  # noqa: TID251  this is the one place
-
     try:
         with TemporaryDirectory(prefix="assay-track-") as scratch, _opened(view, target, stage) as run:
             _send_numbers(run, view)
-            if stage is Stage.WHOLE:
-                _send_files(run, view, Path(scratch))
+            on_their_way = _send_files(run, view, Path(scratch)) if stage is Stage.WHOLE else ()
+            if target.mode is TrackMode.ONLINE:
+                for artifact in on_their_way:
+                    artifact.wait()  # finish() is silent about one that failed
             # Leaving a run as a context manager would always call it a success.
             run.finish(exit_code=view.exit_code if stage is Stage.WHOLE else 0)
-            return str(run.url or "")
-    except (wandb.errors.Error, OSError, TimeoutError) as error:
+            return str(run.url or "") if target.mode is TrackMode.ONLINE else ""
+    except Exception as error:  # whatever wandb raises, and it raises much, is W&B not taking the run
         raise DependencyDown(
-            f"W&B did not take {view.name}: {error}",
+            f"W&B did not take {view.name}: {_first_line(error)}",
             endpoint=target.base_url,
             remedy="check the network, WANDB_API_KEY and WANDB_BASE_URL; nothing is lost: `assay track sync` sends it",
         ) from error
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def _opened(view: View, target: Target, stage: Stage) -> AbstractContextManager[Any]:
@@ -95,7 +99,7 @@ def _opened(view: View, target: Target, stage: Stage) -> AbstractContextManager[
 
 
 def _send_numbers(run: Any, view: View) -> None:
-    first = run.step  # of a resumed run, the step after the last one that the server has
+    first = run.starting_step  # of a resumed run, the step after the last one that the server has
     run.define_metric("run/*", step_metric="run")
     for row in view.history:
         if row.step >= first:
@@ -104,32 +108,29 @@ def _send_numbers(run: Any, view: View) -> None:
     run.summary.update(dict(view.summary))
 
 
-def _send_files(run: Any, view: View, scratch: Path) -> None:
+def _send_files(run: Any, view: View, scratch: Path) -> tuple[Any, ...]:
+    """Tables, pages, plots and artifacts; the artifacts, on their way."""
     import wandb  # noqa: TID251  this is the one place
 
-    for artifact in view.used:
-        # run.use_artifact refuses to work offline and waits for the upload; this is what it does besides.
-        run._log_artifact(_artifact(artifact, scratch), is_user_created=True, use_after_commit=True)  # noqa: SLF001
-    run.summary.update({f"table/{name}": _table(table) for name, table in view.tables.items()})
+    # run.use_artifact refuses to work offline and waits for each upload; this is what it does besides.
+    used = [run._log_artifact(_artifact(a), is_user_created=True, use_after_commit=True) for a in view.used]  # noqa: SLF001
+    run.summary.update({f"table_{name}": _table(table) for name, table in view.tables.items()})
     for name, page in view.pages.items():
-        run.summary[f"page/{name}"] = wandb.Html(page.decode("utf-8", "replace"), inject=False)
+        run.summary[f"page_{Path(name).stem}"] = wandb.Html(page.decode("utf-8", "replace"), inject=False)
     for name, image in view.images.items():
-        file = scratch / f"image-{name}"
+        file = scratch / name
         file.write_bytes(image)
-        run.summary[f"plot/{name}"] = wandb.Image(str(file))
-    for artifact in view.made:
-        run.log_artifact(_artifact(artifact, scratch))
+        run.summary[f"plot_{file.stem}"] = wandb.Image(str(file))
+    return (*used, *(run.log_artifact(_artifact(a)) for a in view.made))
 
 
-def _artifact(of: Artifact, scratch: Path) -> Any:
+def _artifact(of: Artifact) -> Any:
     import wandb  # noqa: TID251  this is the one place
 
     made = wandb.Artifact(of.name, type=of.type, metadata=dict(of.metadata))
-    folder = scratch / f"{of.type}-{of.name}"
-    folder.mkdir(exist_ok=True)
     for name, content in of.files.items():
-        (folder / name).write_bytes(content)
-    made.add_dir(str(folder))
+        with made.new_file(name, mode="wb") as file:
+            file.write(content)
     return made
 
 

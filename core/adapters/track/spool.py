@@ -64,13 +64,19 @@ def records(file: Path) -> Iterator[Any]:
 
 
 def spooled(folder: Path) -> tuple[SpooledRun, ...]:
-    """The offline runs below `folder`, by id."""
+    """The offline runs below `folder`, by id; files that are none are left out."""
     files = sorted(folder.glob("wandb/offline-run-*/run-*.wandb"))
-    return tuple(sorted(map(_read, files), key=lambda run: run.id))
+    found = [run for run in map(_read, files) if run is not None]
+    return tuple(sorted(found, key=lambda run: run.id))
 
 
-def _read(file: Path) -> SpooledRun:
-    found = list(records(file))
+def _read(file: Path) -> SpooledRun | None:
+    from google.protobuf.message import DecodeError
+
+    try:
+        found = list(records(file))
+    except (OSError, ValueError, DecodeError):
+        return None
     kinds = [record.WhichOneof("record_type") for record in found]
     return SpooledRun(
         id=next((record.run.run_id for record in found if record.HasField("run")), ""),
