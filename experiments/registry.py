@@ -10,6 +10,7 @@ from core.lab.experiment import Experiment
 from core.lab.nearest import did_you_mean
 
 EXPERIMENTS: dict[str, str] = {
+    "leakage": "experiments.leakage:Leakage",
     "msvl": "experiments.msvl:Msvl",
 }
 

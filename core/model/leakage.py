@@ -46,8 +46,9 @@ class AuditSpec(Frozen):
     alpha: Annotated[float, IsNumber, Field(gt=0.0, lt=0.5)] = 0.05
     """Chance of at least one false alarm on one model without a leak, over its tests together (Holm)."""
     least_effect: Share = 0.05
-    """A leak must concern at least this share of the answers with code, however small its p-value; and this share of
-    correct AVAP without any help is put down to chance."""
+    """The excess must reach this, however small its p-value: less does not move a score that anyone decides by."""
+    lucky: Share = 0.01
+    """Share of answers whose correct AVAP without any help is put down to a lucky guess."""
     copied: Share = 0.8
     """Share of a program's token runs that must stand in one other program to call it a near-verbatim copy."""
     run_length: Annotated[int, IsNumber, Field(ge=2)] = 8

@@ -77,7 +77,7 @@ def _few_shot_copy(sources: Sources, seed: int) -> Evidence:
 
 
 def _memorised_syntax(sources: Sources) -> Evidence:
-    table, tolerated = sources.table, sources.spec.least_effect
+    table, tolerated = sources.table, sources.spec.lucky
     observed = table.matrix(Arm.NEITHER, unprompted, table.after_code)
     return Evidence(
         Leak.MEMORISED_SYNTAX, observed, np.full_like(observed, tolerated), _above(question_means(observed), tolerated)
@@ -108,7 +108,7 @@ def _greater(observed: Floats, baseline: Floats, spec: AuditSpec, seed: int) -> 
     found = paired_permutation(baseline, observed, resamples=spec.resamples, seed=seed_for(seed, "leak"))
     if found.p is None or found.difference is None:
         return None
-    return found.p / 2 if found.difference > 0 else 1 - found.p / 2
+    return found.p / 2 if found.difference > 0 else 1.0
 
 
 def _above(means: Floats, tolerated: float) -> float | None:
@@ -131,7 +131,6 @@ def _test(evidence: Evidence, p_adjusted: float | None, spec: AuditSpec) -> Leak
     observed, baseline = share_of(evidence.observed), share_of(evidence.baseline).mean
     interval = paired_interval(evidence.baseline, evidence.observed)
     excess = None if p_adjusted is None or observed.mean is None or baseline is None else observed.mean - baseline
-    least = 0.0 if evidence.leak is Leak.MEMORISED_SYNTAX else spec.least_effect
     test = LeakTest(
         leak=evidence.leak,
         observed=observed,
@@ -140,16 +139,16 @@ def _test(evidence: Evidence, p_adjusted: float | None, spec: AuditSpec) -> Leak
         interval=interval if isinstance(interval, Interval) else None,
         p=None if p_adjusted is None else evidence.p,
         p_adjusted=p_adjusted,
-        verdict=_verdict(excess, p_adjusted, least, spec.alpha),
+        verdict=_verdict(excess, p_adjusted, spec),
         sentence="",
     )
     return test.model_copy(update={"sentence": _sentence(test, evidence.questions, spec)})
 
 
-def _verdict(excess: float | None, p: float | None, least: float, alpha: float) -> Verdict:
+def _verdict(excess: float | None, p: float | None, spec: AuditSpec) -> Verdict:
     if excess is None or p is None:
         return Verdict.NOT_ASSESSABLE
-    return Verdict.FOUND if p <= alpha and excess >= least else Verdict.NOT_FOUND
+    return Verdict.FOUND if p <= spec.alpha and excess >= spec.least_effect else Verdict.NOT_FOUND
 
 
 _WHAT = {
