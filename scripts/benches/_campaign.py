@@ -183,5 +183,11 @@ def _contender(suite: str, record: RunRecord, rows: Sequence[JudgedRow]) -> Cont
     stood_on = next(each for each in record.suites if each.suite == suite)
     side = Side(label=suite, run="msvl/made-up-campaign", fingerprint=record.fingerprint, suite=suite, rows=len(own))
     return Contender(
-        side, record, own, frozenset(row.id for row in own), "d" * 64, settings_of({"index": suite}, record, stood_on)
+        side,
+        record,
+        own,
+        frozenset(row.id for row in own),
+        "d" * 64,
+        settings_of({"index": suite}, record, stood_on),
+        ruler="minilm",
     )

@@ -225,8 +225,3 @@ def test_a_comparison_is_told_with_its_refusals() -> None:
 )
 def test_differences_have_a_sign_unless_they_are_nothing(value: float | None, said: str) -> None:
     assert rendering.words.signed(value) == said
-
-
-@pytest.mark.parametrize(("value", "said"), [(0.00001, "p < 0.0001"), (0.04, "p = 0.0400"), (None, "no p")])
-def test_a_p_value_is_never_zero(value: float | None, said: str) -> None:
-    assert rendering.words.p_value(value) == said

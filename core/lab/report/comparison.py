@@ -66,8 +66,8 @@ def cells(found: MetricComparison) -> tuple[str, ...]:
         number(found.b_mean),
         ABSENT if found.difference is None else f"{found.difference:+.3f}",
         bounds(found.interval),
-        ABSENT if found.p is None else p_value(found.p),
-        ABSENT if found.p_adjusted is None else p_value(found.p_adjusted),
+        probability(found.p),
+        probability(found.p_adjusted),
         ABSENT if found.minimum_detectable is None else amount(found.minimum_detectable),
         str(found.n_questions),
     )
@@ -76,6 +76,11 @@ def cells(found: MetricComparison) -> tuple[str, ...]:
 def number(value: float | None) -> str:
     """Three decimals; a dash for what is not there."""
     return ABSENT if value is None else f"{value:.3f}"
+
+
+def probability(p: float | None, name: str = "") -> str:
+    """A p-value behind its `name`; a dash for what is not there."""
+    return ABSENT if p is None else f"{name}{p_value(p)}"
 
 
 def bounds(interval: Interval | None) -> str:

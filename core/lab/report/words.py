@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.model.comparison import VALIDITY, Claim, Comparison, PairComparison
+from core.measure.compare_sentences import named
+from core.model.comparison import Claim, PairComparison
 from core.model.evaluation import (
     Calibration,
     ConstructFailures,
@@ -35,7 +36,6 @@ CLAIM_NAMES = {
 }
 """Of the second side against the first."""
 CLAIM_MARKS = {Claim.B_BETTER: "better", Claim.A_BETTER: "worse", Claim.UNDECIDED: "none", Claim.NOT_TESTED: "none"}
-SMALLEST_P = 0.0001
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -59,13 +59,6 @@ def signed(value: float | None, digits: int = 4) -> str:
         return NOT_MEASURED
     text = f"{value:+.{digits}f}".replace("-", "−")
     return text if text.strip("+−0.") else text[1:]
-
-
-def p_value(value: float | None) -> str:
-    """`p = 0.0312`; never zero."""
-    if value is None:
-        return "no p"
-    return f"p < {SMALLEST_P}" if value < SMALLEST_P else f"p = {value:.4f}"
 
 
 def bounds(found: Interval | None) -> str:
@@ -164,43 +157,16 @@ def shares(split: VarianceSplit) -> tuple[float | None, float | None, float | No
     return (question, run, judge)
 
 
-def compared_name(metric: str) -> str:
-    """The name of a compared metric as a reader knows it."""
-    return "syntactic validity" if metric == VALIDITY else METRIC_NAMES[Metric(metric)]
-
-
-def family(comparison: Comparison) -> str:
-    """What was compared and how the claims are guarded, in one or two sentences."""
-    only = f", {comparison.query_type.value} questions only" if comparison.query_type else ""
-    about = f" The {comparison.factor.value} is what the comparison is about." if comparison.factor else ""
-    return (
-        f"{plural(len(comparison.pairs), 'pair')}, second minus first, paired by question{only}; "
-        f"{100 * comparison.level:g} % intervals, p-values adjusted by Holm over "
-        f"{plural(comparison.family, 'test')}.{about}"
-    )
-
-
 def claims(pair: PairComparison) -> str:
     """`better on context recall; worse on nothing`, or why there is no comparison."""
     if pair.incomparable:
         return "not comparable"
     said = []
     for claim in (Claim.B_BETTER, Claim.A_BETTER):
-        names = [compared_name(found.metric) for found in pair.metrics if found.claim is claim]
+        names = [named(found.metric) for found in pair.metrics if found.claim is claim]
         if names:
             said.append(f"{CLAIM_NAMES[claim]} on {', '.join(names)}")
     return "; ".join(said) or "no difference can be claimed"
-
-
-def validity_table(pair: PairComparison) -> str:
-    """The table of McNemar's test as a sentence; empty without one."""
-    table = pair.validity
-    if table is None:
-        return ""
-    return (
-        f"Code valid in every run: {plural(table.both, 'question')} on both sides, {table.a_only} with {pair.a} only, "
-        f"{table.b_only} with {pair.b} only, {table.neither} with neither."
-    )
 
 
 def standing(report: EvaluationReport) -> str:
