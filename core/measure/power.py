@@ -18,7 +18,7 @@ POWER = 0.8
 ALPHA = 0.05
 _MOST_QUESTIONS = 10_000_000
 _LARGEST_SHIFT = 1e9
-"""Beyond it scipy's noncentral t is NaN. Its far tail is so well before, where it is 0 (statsmodels then says NaN)."""
+"""Beyond it scipy's noncentral t is NaN everywhere; here every effect is found long before."""
 
 
 def paired_power(effect: float, sd: float, questions: int, *, alpha: float = ALPHA) -> float | Degenerate:
@@ -84,9 +84,14 @@ def _smallest_size(questions: int, power: float, alpha: float) -> float | None:
 def _power(size: float, questions: int, alpha: float) -> float:
     df = questions - 1
     shift = min(size * math.sqrt(questions), _LARGEST_SHIFT)
-    critical = -stdtrit(df, alpha / 2)
-    wrong_side = float(nctdtr(df, shift, -critical))
-    return 1.0 - float(nctdtr(df, shift, critical)) + (0.0 if math.isnan(wrong_side) else wrong_side)
+    critical = -float(stdtrit(df, alpha / 2))
+    return 1.0 - _below(critical, df, shift) + _below(-critical, df, shift)
+
+
+def _below(t: float, df: int, shift: float) -> float:
+    """The chance of less than `t`; scipy says NaN for the far tail below the shift, where there is none."""
+    found = float(nctdtr(df, shift, t))
+    return 0.0 if math.isnan(found) and t < shift else found
 
 
 def _undefined(sd: float, questions: int) -> Degenerate | None:
