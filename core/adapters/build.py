@@ -13,12 +13,13 @@ from core.adapters import rehearsal
 from core.adapters.domain import leaked, load_examples, load_golden
 from core.adapters.embed import embedder_digest, open_embedder
 from core.adapters.index import build, open_examples, open_index, wanted_manifest
+from core.adapters.ledger import open_ledger
 from core.adapters.llm import open_llm, preflight
 from core.adapters.llm.prices import PRICES, load_prices
 from core.adapters.parser import opening as parser
 from core.adapters.parser.access import Access
 from core.adapters.parser.pool import PoolPolicy
-from core.adapters.record import RecordingMode, Recordings, spent_in
+from core.adapters.record import RecordingMode, Recordings
 from core.errors import EmbedderUnavailable, IndexUnavailable
 from core.model.frozen import Frozen, digest
 from core.model.record import FewShotRecord, FewShotStatus
@@ -33,8 +34,9 @@ from core.model.specs import (
     RetrievalSpec,
     RuntimeSpec,
 )
-from core.policy.ledger import Ledger
-from core.policy.limiter import Limiter
+from core.model.traffic import Steering, Traffic
+from core.policy.ledger import NOTHING, Budget, Ledger
+from core.policy.limiter import InFlight, Limiter
 from core.ports import Clock, Embedder, FewShots, Index, Llm, Parser, Places
 
 Opened = TypeVar("Opened")
@@ -43,15 +45,27 @@ Opened = TypeVar("Opened")
 class Workshop:
     """core.ports.Workshop in this process. A spec that was opened before gives the same adapter again."""
 
-    def __init__(self, stack: contextlib.AsyncExitStack, places: Places, runtime: RuntimeSpec, clock: Clock) -> None:
+    def __init__(
+        self,
+        stack: contextlib.AsyncExitStack,
+        places: Places,
+        runtime: RuntimeSpec,
+        clock: Clock,
+        budget: Budget | None = None,
+    ) -> None:
+        """`budget` is one that other processes share; None makes this workshop the only one that spends."""
         self._stack = stack
         self._places = places
         self._runtime = runtime
         self._clock = clock
         self._opened: dict[str, Any] = {}
         self._recordings: dict[Path, Recordings] = {}
-        self._limiter = Limiter(runtime.concurrency)
+        self._in_flight = InFlight(runtime.concurrency)
+        self._limiters: dict[str, Limiter] = {}
+        self._steering = Steering()
+        self._shared = budget
         self._ledger: Ledger | None = None
+        self._opening = asyncio.Lock()
 
     def truth(self, acting: RehearsalSpec) -> Path:
         """The file where a rehearsal model of this behaviour notes what it spoiled, there once we have started one.
@@ -87,13 +101,31 @@ class Workshop:
                 prices=load_prices(self._places.configs / PRICES),
                 recordings=self._replies(acting if spec.provider is Provider.REHEARSAL else None),
                 ledger=await self._budget(),
-                limiter=self._limiter,
+                limiter=await self._limiter(channel_of(spec, role, self._runtime)),
                 clock=self._clock,
                 deadline_s=self._runtime.llm_deadline_s,
             )
             return await self._enter(caller)
 
         return await self._once(["llm", role, spec, acting], opening)
+
+    async def traffic(self) -> Traffic:
+        """What the language-model calls are doing. What a shared budget has spent is known where it lives."""
+        spent, held = (self._ledger.spent, self._ledger.held) if self._ledger else (NOTHING, NOTHING)
+        return Traffic(
+            channels=tuple(limiter.traffic() for limiter in self._limiters.values()),
+            tokens=spent.tokens,
+            usd=float(spent.usd),
+            held_tokens=held.tokens,
+            held_usd=float(held.usd),
+        )
+
+    async def steer(self, steering: Steering) -> None:
+        """Pause, go on, be narrower or wider, from now on."""
+        self._steering = steering
+        self._in_flight.change(steering.concurrency or self._runtime.concurrency)
+        for limiter in self._limiters.values():
+            limiter.steer(steering)
 
     async def embedder(self, spec: EmbedderSpec) -> Embedder:
         """The embedder of `spec`, with the vectors that earlier runs kept."""
@@ -169,10 +201,27 @@ class Workshop:
     def _rehearsed(self, acting: RehearsalSpec) -> Path:
         return self._places.recordings / f"rehearsal-{digest(acting)[:8]}"
 
-    async def _budget(self) -> Ledger:
-        if self._ledger is None:
-            self._ledger = Ledger(self._runtime.budget, await asyncio.to_thread(spent_in, self._places.recordings))
-        return self._ledger
+    async def _budget(self) -> Budget:
+        async with self._opening:
+            if self._shared is None:
+                opened = open_ledger(self._places.recordings, self._runtime.budget, self._clock)
+                self._shared = self._ledger = await self._enter(opened)
+            return self._shared
+
+    async def _limiter(self, channel: str) -> Limiter:
+        """The one of `channel`. What an earlier process of it had in flight is spent: its replies are lost."""
+        if channel not in self._limiters:
+            runtime = self._runtime
+            self._limiters[channel] = limiter = Limiter(
+                runtime.concurrency,
+                self._clock,
+                name=channel,
+                overall=self._in_flight,
+                longest_pause_s=runtime.llm_deadline_s,
+            )
+            limiter.steer(self._steering)
+            await (await self._budget()).forfeit(channel)
+        return self._limiters[channel]
 
     async def _once(self, key: list[str | Frozen | None], opening: Callable[[], Awaitable[Opened]]) -> Opened:
         name = digest(key)
@@ -195,7 +244,12 @@ def channel_of(spec: ModelSpec, role: str, runtime: RuntimeSpec) -> str:
 
 
 @contextlib.asynccontextmanager
-async def workshop(places: Places, runtime: RuntimeSpec, clock: Clock) -> AsyncIterator[Workshop]:
-    """Adapters on demand; everything opened is closed at the end, last opened first."""
+async def workshop(
+    places: Places, runtime: RuntimeSpec, clock: Clock, budget: Budget | None = None
+) -> AsyncIterator[Workshop]:
+    """Adapters on demand; everything opened is closed at the end, last opened first.
+
+    `budget` is one that other processes share; see core.adapters.ledger.open_ledger.
+    """
     async with contextlib.AsyncExitStack() as stack:
-        yield Workshop(stack, places, runtime, clock)
+        yield Workshop(stack, places, runtime, clock, budget)

@@ -75,13 +75,17 @@ class Recordings:
         Reads every file, and blocks meanwhile: for the start and the end of a run.
         """
         sums: dict[str, ModelSpend] = defaultdict(ModelSpend)
-        for recording in self._all():
+        for recording in self.all():
             sums[recording.model] = sums[recording.model].with_reply(recording)
         return dict(sorted(sums.items()))
 
     def total(self) -> Spend:
         """What a ledger must start from so that a resumed run keeps to its budget."""
         return sum((Spend.of(model.usage, model.cost_usd) for model in self.spent().values()), NOTHING)
+
+    def address(self, key: str) -> str:
+        """Names the reply under `key` among the recordings of a whole run, whose folders lie side by side."""
+        return f"{self.folder.name}/{key}"
 
     async def _recall_or_ask(self, key: str, asking: Asking) -> tuple[Recording, bool]:
         recording = await asyncio.to_thread(self._read, key)
@@ -124,7 +128,8 @@ class Recordings:
             ) from error
         _log.warning("%s is damaged (%s): treated as absent, its reply is asked for again", file, error)
 
-    def _all(self) -> Iterator[Recording]:
+    def all(self) -> Iterator[Recording]:
+        """Every reply that reads back, by key. Blocks."""
         for file in sorted(self.folder.glob("*.json")):
             recording = self._read(file.stem)
             if recording is not None:
@@ -134,7 +139,14 @@ class Recordings:
         return self.folder / f"{key}.json"
 
 
-def spent_in(root: Path) -> Spend:
-    """What everything recorded in `root` and the folders below it has cost: where a resumed run's ledger starts."""
+def replies_in(root: Path) -> Mapping[str, Recording]:
+    """Everything recorded in `root` and the folders right below it, by Recordings.address. Reads every file."""
     folders = (root, *sorted(path for path in root.glob("*/") if path.is_dir()))
-    return sum((Recordings(folder, RecordingMode.RECORD).total() for folder in folders), NOTHING)
+    kept = (Recordings(folder, RecordingMode.RECORD) for folder in folders)
+    return {recordings.address(reply.key): reply for recordings in kept for reply in recordings.all()}
+
+
+def spent_in(root: Path) -> Spend:
+    """What everything recorded in `root` and the folders right below it has cost."""
+    charges = (Spend.of(reply.usage, Decimal(str(reply.cost_usd))) for reply in replies_in(root).values())
+    return sum(charges, NOTHING)

@@ -38,6 +38,8 @@ class Recording(Frozen):
     cost_usd: float
     prices: str
     """Version of the price table that `cost_usd` was computed with."""
+    role: str = ""
+    """What the model was asked as: `generator`, `judge`; empty in recordings of before roles were kept."""
 
     def completion(self, *, replayed: bool) -> Completion:
         """The reply as its caller sees it. Its cost is what it once cost, also when nothing was sent this time."""

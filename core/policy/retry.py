@@ -10,6 +10,7 @@ from email.utils import parsedate_to_datetime
 from enum import StrEnum
 
 from core.model.frozen import seed_for
+from core.policy.quota import Quota, quotas
 
 _TRANSIENT = frozenset({408, 409, 429})
 
@@ -35,6 +36,8 @@ class Failure:
     wait_s: float | None = None
     """What the server said in Retry-After, in seconds from now."""
     charge: Charge = Charge.NONE
+    quotas: tuple[Quota, ...] = ()
+    """What the response said of the provider's quotas."""
 
 
 def is_retryable(failure: Failure) -> bool:
@@ -76,7 +79,7 @@ class Backoff:
 
 def from_response(status: int, headers: Mapping[str, str], reason: str, *, now: str) -> Failure:
     """The failure that an HTTP error response describes; `headers` are looked up in lower case."""
-    return Failure(reason, status, _advice(headers), _wait(headers, now))
+    return Failure(reason, status, _advice(headers), _wait(headers, now), quotas=quotas(headers, now=now))
 
 
 def _advice(headers: Mapping[str, str]) -> bool | None:

@@ -80,7 +80,7 @@ async def rehearsed(folder: Path, latency_s: float) -> AsyncIterator[Llm]:
             prices=PriceTable(version="none", models={}),
             recordings=Recordings(folder / "recordings", RecordingMode.RECORD),
             ledger=Ledger(BudgetSpec(tokens=10**9)),
-            limiter=Limiter(IN_FLIGHT),
+            limiter=Limiter(IN_FLIGHT, SystemClock()),
             clock=SystemClock(),
             deadline_s=60.0,
         ) as llm,

@@ -79,7 +79,7 @@ class Rig:
             prices=SHIPPED_PRICES,
             recordings=Recordings(self.folder, self.mode),
             ledger=self.ledger,
-            limiter=Limiter(self.limit),
+            limiter=Limiter(self.limit, self.clock, longest_pause_s=self.deadline_s),
             clock=self.clock,
             deadline_s=self.deadline_s,
         ) as llm:

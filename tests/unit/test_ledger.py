@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from core.errors import BudgetExhausted, ExitCode
 from core.model.prompt import Usage
 from core.model.specs import BudgetSpec
-from core.policy.ledger import NOTHING, Ledger, Spend
-from core.policy.limiter import Limiter
+from core.policy.ledger import NOTHING, Balance, Claim, Ledger, Spend, hold
 
 CENT = Decimal("0.01")
 
@@ -32,7 +31,7 @@ def test_never_above_the_cap_under_any_interleaving(
     """Calls of all lengths at once: at each step spent + held stays within the cap, and the sums come out exact."""
     before = min(before, cap)
     budget = BudgetSpec(usd=cap / 100) if unit == "usd" else BudgetSpec(tokens=cap)
-    ledger = Ledger(budget, _spend(before))
+    ledger = Ledger(budget, Balance(_spend(before)))
     settled = asyncio.run(_run(ledger, plan, _spend(cap)))
     assert ledger.spent == sum(settled, _spend(before))
     assert ledger.held == NOTHING
@@ -42,13 +41,13 @@ async def _run(ledger: Ledger, plan: Sequence[tuple[int, int, int]], cap: Spend)
     settled: list[Spend] = []
 
     async def call(worst: int, actual: int, turns: int) -> None:
-        async with ledger.hold(_spend(worst)) as hold:
+        async with hold(ledger, Claim(_spend(worst))) as held:
             for _ in range(turns):
                 total = ledger.spent + ledger.held
                 assert total.usd <= cap.usd
                 assert total.tokens <= cap.tokens
                 await asyncio.wait([asyncio.ensure_future(_turn())])
-            hold.settle(_spend(actual))
+            held.settle(_spend(actual))
             settled.append(_spend(actual))
 
     outcomes = await asyncio.gather(*(call(*entry) for entry in plan), return_exceptions=True)
@@ -65,19 +64,19 @@ def _spend(amount: int) -> Spend:
 
 
 async def test_a_call_that_could_pass_the_cap_is_not_begun() -> None:
-    ledger = Ledger(BudgetSpec(usd=1.0), Spend(10, Decimal("0.95")))
+    ledger = Ledger(BudgetSpec(usd=1.0), Balance(Spend(10, Decimal("0.95"))))
     with pytest.raises(BudgetExhausted, match=r"\$1.0.*spent 10 tokens \(\$0.95\).*not sent") as raised:
-        async with ledger.hold(Spend(5, Decimal("0.0500001"))):
+        async with hold(ledger, Claim(Spend(5, Decimal("0.0500001")))):
             pytest.fail("it was begun")
     assert raised.value.exit_code is ExitCode.BUDGET
-    async with ledger.hold(Spend(5, Decimal("0.05"))) as hold:
-        hold.settle(NOTHING)
+    async with hold(ledger, Claim(Spend(5, Decimal("0.05")))) as held:
+        held.settle(NOTHING)
 
 
 async def test_an_unsettled_hold_is_spent_in_full() -> None:
     ledger = Ledger(BudgetSpec(tokens=100))
     with pytest.raises(ZeroDivisionError):
-        async with ledger.hold(Spend(40)):
+        async with hold(ledger, Claim(Spend(40))):
             raise ZeroDivisionError
     assert ledger.spent.tokens == 40
 
@@ -88,15 +87,15 @@ async def test_a_call_waits_while_reserves_may_come_back() -> None:
     begun = asyncio.Event()
 
     async def second() -> None:
-        async with ledger.hold(Spend(80)) as hold:
+        async with hold(ledger, Claim(Spend(80))) as held:
             begun.set()
-            hold.settle(Spend(80))
+            held.settle(Spend(80))
 
-    async with ledger.hold(Spend(90)) as hold:
+    async with hold(ledger, Claim(Spend(90))) as held:
         waiting = asyncio.ensure_future(second())
         await asyncio.wait([waiting], timeout=0.01)
         assert not begun.is_set()
-        hold.settle(Spend(20))
+        held.settle(Spend(20))
     await waiting
     assert ledger.spent.tokens == 100
 
@@ -105,10 +104,10 @@ async def test_a_call_that_waits_is_refused_once_nothing_can_come_back() -> None
     ledger = Ledger(BudgetSpec(tokens=100))
 
     async def second() -> None:
-        async with ledger.hold(Spend(80)):
+        async with hold(ledger, Claim(Spend(80))):
             pytest.fail("it was begun")
 
-    async with ledger.hold(Spend(90)):
+    async with hold(ledger, Claim(Spend(90))):
         waiting = asyncio.ensure_future(second())
         await asyncio.wait([waiting], timeout=0.01)
     with pytest.raises(BudgetExhausted):
@@ -118,20 +117,3 @@ async def test_a_call_that_waits_is_refused_once_nothing_can_come_back() -> None
 def test_cached_tokens_are_tokens_too() -> None:
     usage = Usage(input_tokens=1, output_tokens=2, cache_read_tokens=4, cache_write_tokens=8)
     assert Spend.of(usage, CENT) == Spend(15, CENT)
-
-
-async def test_a_full_limiter_keeps_the_next_out_until_one_leaves() -> None:
-    limiter = Limiter(1)
-    async with limiter.slot():
-        assert limiter.in_flight == 1
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.01), limiter.slot():
-                pytest.fail("two at once")
-    async with asyncio.timeout(1), limiter.slot():
-        pass
-    assert limiter.in_flight == 0
-
-
-def test_a_limiter_that_lets_nothing_pass_is_refused() -> None:
-    with pytest.raises(ValueError, match="0"):
-        Limiter(0)

@@ -55,7 +55,7 @@ async def complete(
         prices=SHIPPED_PRICES,
         recordings=Recordings(folder, RecordingMode.RECORD),
         ledger=ledger or Ledger(BudgetSpec()),
-        limiter=Limiter(1),
+        limiter=Limiter(1, TODAY),
         clock=TODAY,
         deadline_s=5,
     ) as llm:
@@ -183,7 +183,7 @@ async def test_a_retired_model_can_be_replayed_without_a_key(tmp_path: Path) -> 
         prices=SHIPPED_PRICES,
         recordings=Recordings(tmp_path, RecordingMode.REPLAY),
         ledger=Ledger(BudgetSpec()),
-        limiter=Limiter(1),
+        limiter=Limiter(1, TODAY),
         clock=TODAY,
         deadline_s=5,
     ):

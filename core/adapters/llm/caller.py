@@ -18,8 +18,8 @@ from core.adapters.recording import Recording
 from core.errors import ConfigError, LlmRefused, LlmUnavailable
 from core.model.frozen import digest
 from core.model.prompt import Completion, Prompt, Usage
-from core.policy.ledger import NOTHING, Ledger, Spend
-from core.policy.limiter import Limiter
+from core.policy.ledger import NOTHING, Budget, Claim, Spend, hold
+from core.policy.limiter import Limiter, Slot
 from core.policy.retry import Backoff, Charge, Failure, is_transient
 from core.ports import Clock
 
@@ -31,10 +31,10 @@ LONGEST_ATTEMPT = 0.3
 
 @dataclass(frozen=True)
 class Means:
-    """What every caller of a process shares: one recorder, one budget, one ceiling, one clock."""
+    """What callers share: one recorder, the budget of the whole run, the limits of their provider, one clock."""
 
     recordings: Recordings
-    ledger: Ledger
+    ledger: Budget
     limiter: Limiter
     clock: Clock
 
@@ -42,8 +42,9 @@ class Means:
 class Caller:
     """core.ports.Llm. `deadline_s` bounds one call with all its attempts and pauses, from when it gets its slot."""
 
-    def __init__(self, model: str, wire: Wire, tariff: Tariff, means: Means, *, deadline_s: float) -> None:
+    def __init__(self, model: str, role: str, wire: Wire, tariff: Tariff, means: Means, *, deadline_s: float) -> None:
         self._model = model
+        self._role = role
         self._wire = wire
         self._tariff = tariff
         self._means = means
@@ -62,19 +63,25 @@ class Caller:
                 remedy="make the prompt with the model of the role that it is sent to",
             )
         request = self._wire.request(prompt)
-        return await self._means.recordings.obtain(request.key, lambda: self._asking(request))
+        completion = await self._means.recordings.obtain(request.key, lambda: self._asking(request))
+        if completion.replayed:
+            self._means.limiter.replayed()
+        return completion
 
     @contextlib.asynccontextmanager
     async def _asking(self, request: Request) -> AsyncIterator[Recording]:
         """The reply; its slot is held until the context is left, which is when the reply is recorded."""
-        async with self._means.limiter.slot():
-            yield self._recording(request, await self._persist(request))
+        async with self._means.limiter.slot() as slot:
+            yield self._recording(request, await self._persist(request, slot))
 
-    async def _persist(self, request: Request) -> Reply:
+    async def _persist(self, request: Request, slot: Slot) -> Reply:
         clock = self._means.clock
         end = clock.monotonic() + self._deadline_s
         for attempt in itertools.count():
-            outcome = await self._attempt(request, end)
+            if not await slot.turn(end):
+                asked = Failure("all calls are asked to wait", wait_s=self._means.limiter.paused_s)
+                raise self._given_up(asked, attempts=attempt)
+            outcome = await self._attempt(request, slot, end)
             if isinstance(outcome, Reply):
                 return outcome
             seed = int(request.key[:15], 16)
@@ -85,21 +92,38 @@ class Caller:
             await clock.sleep(pause)
         raise AssertionError("unreachable: the loop ends by returning or raising")
 
-    async def _attempt(self, request: Request, end: float) -> Reply | Failure:
+    async def _attempt(self, request: Request, slot: Slot, end: float) -> Reply | Failure:
         """One attempt within the budget and the time left; a lost reply is charged in full, since it may be billed."""
-        worst = self._tariff.worst(request.most_input_tokens, request.max_tokens)
-        async with self._means.ledger.hold(worst) as hold:
+        async with hold(self._means.ledger, self._claim(request)) as held:
             left_s = end - self._means.clock.monotonic()
-            outcome = await self._send(request, min(left_s, self._deadline_s * LONGEST_ATTEMPT))
+            outcome = await self._send(request, slot, min(left_s, self._deadline_s * LONGEST_ATTEMPT))
             if isinstance(outcome, Reply):
-                hold.settle(self._spend(outcome.usage))
+                held.settle(self._spend(outcome.usage))
             elif outcome.charge is Charge.NONE:
-                hold.settle(NOTHING)
+                held.settle(NOTHING)
         return outcome
 
-    async def _send(self, request: Request, left_s: float) -> Reply | Failure:
+    def _claim(self, request: Request) -> Claim:
+        return Claim(
+            worst=self._tariff.worst(request.most_input_tokens, request.max_tokens),
+            address=self._means.recordings.address(request.key),
+            role=self._role,
+            model=self._model,
+            owner=self._means.limiter.name,
+        )
+
+    async def _send(self, request: Request, slot: Slot, left_s: float) -> Reply | Failure:
         if left_s <= 0:
             return Failure("the deadline passed before it could be sent")
+        with slot.sending() as attempt:
+            outcome = await self._sent(request, left_s)
+            if isinstance(outcome, Reply):
+                attempt.answered(outcome.usage, outcome.quotas)
+            else:
+                attempt.failed(outcome.status, outcome.wait_s, outcome.quotas)
+        return outcome
+
+    async def _sent(self, request: Request, left_s: float) -> Reply | Failure:
         try:
             async with asyncio.timeout(left_s):
                 return await self._wire.send(request, timeout_s=left_s, now=self._means.clock.now())
@@ -140,6 +164,7 @@ class Caller:
             message_id=reply.message_id,
             cost_usd=float(self._tariff.cost(reply.usage)),
             prices=self._tariff.version,
+            role=self._role,
         )
 
 

@@ -7,6 +7,7 @@ warns of models that preflight has judged already. Importing this module imports
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import AsyncIterator
 from functools import cache
 from typing import Any
@@ -22,6 +23,7 @@ from core.adapters.llm.wire import CONNECTIONS, is_loopback
 from core.errors import ConfigError
 from core.model.prompt import Prompt, StopReason, Usage
 from core.model.specs import ModelSpec, Provider
+from core.policy.quota import quotas
 from core.policy.retry import Charge, Failure, from_response
 
 _DEFAULT_URL = "https://api.anthropic.com"
@@ -144,7 +146,8 @@ class MessagesWire:
         """One attempt."""
         try:
             response = await self._post(request, timeout_s)
-            return read(_Message, response.content)
+            outcome = read(_Message, response.content)
+            return dataclasses.replace(outcome, quotas=quotas(response.headers, now=now))
         except anthropic.APIStatusError as error:
             words = quoted(error.api_message or f"HTTP {error.status_code}")
             return from_response(error.status_code, error.response.headers, words, now=now)

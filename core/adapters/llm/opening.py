@@ -15,7 +15,7 @@ from core.adapters.record import RecordingMode, Recordings
 from core.errors import PreflightRefused
 from core.model.record import ModelRecord
 from core.model.specs import ModelSpec
-from core.policy.ledger import Ledger
+from core.policy.ledger import Budget
 from core.policy.limiter import Limiter
 from core.ports import Clock, Llm
 
@@ -30,7 +30,7 @@ async def open_llm(  # noqa: PLR0913 - each is shared by other callers, or this 
     base_url: str | None,
     prices: PriceTable,
     recordings: Recordings,
-    ledger: Ledger,
+    ledger: Budget,
     limiter: Limiter,
     clock: Clock,
     deadline_s: float,
@@ -45,7 +45,8 @@ async def open_llm(  # noqa: PLR0913 - each is shared by other callers, or this 
     wire = wire_to(spec, role, base_url)
     tariff = _UNUSED if replaying else _tariff(spec, role, ledger, prices)
     async with contextlib.nullcontext() if replaying else wire.connected():
-        yield Caller(spec.model, wire, tariff, Means(recordings, ledger, limiter, clock), deadline_s=deadline_s)
+        means = Means(recordings, ledger, limiter, clock)
+        yield Caller(spec.model, role, wire, tariff, means, deadline_s=deadline_s)
 
 
 def describe(spec: ModelSpec, role: str) -> ModelRecord:
@@ -66,7 +67,7 @@ def describe(spec: ModelSpec, role: str) -> ModelRecord:
 _UNUSED = Tariff(FREE, version="replay")
 
 
-def _tariff(spec: ModelSpec, role: str, ledger: Ledger, table: PriceTable) -> Tariff:
+def _tariff(spec: ModelSpec, role: str, ledger: Budget, table: PriceTable) -> Tariff:
     price = table.price(spec)
     if price is None and ledger.caps_usd:
         raise PreflightRefused(

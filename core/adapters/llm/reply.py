@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ValidationError
 
 from core.model.prompt import StopReason, Usage
+from core.policy.quota import Quota
 from core.policy.retry import Charge, Failure
 
 _QUOTED = 300
@@ -23,6 +24,8 @@ class Reply:
     usage: Usage
     served_model: str
     message_id: str
+    quotas: tuple[Quota, ...] = ()
+    """What the response said of the provider's quotas."""
 
 
 class Body(BaseModel, ABC):
