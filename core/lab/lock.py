@@ -1,4 +1,4 @@
-"""One driver per run folder: a lock that dies with its holder."""
+"""One driver per run folder: a lock that dies with its holder, or on an object store a lease that runs out."""
 
 from __future__ import annotations
 
@@ -6,18 +6,62 @@ import contextlib
 import fcntl
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from core.disk import store_error
+from core.disk import is_object, store_error, within
+from core.disk.faults import vanished
 from core.errors import StoreError
+from core.lab import lease
+from core.lab.journal import Held
 
 
 @contextlib.contextmanager
-def only_driver(file: Path) -> Iterator[None]:
+def only_driver(file: Path, times: lease.Times = lease.MACHINE) -> Iterator[Held]:
     """Hold the lock in `file`; the kernel frees it when the holder dies, however it dies.
 
+    On an object store `file` is the folder of a lease, and `times` says when it has run out.
     Raises StoreError at once when another process holds it, naming that process.
     """
+    if is_object(file):
+        with lease.held(file, times) as its_lease:
+            yield its_lease
+        return
+    descriptor = within(lambda: _taken(file), file)
+    try:
+        yield _Flock(descriptor, file)
+    finally:
+        os.close(descriptor)
+
+
+def is_driven(file: Path) -> bool:
+    """Whether some process holds the lock in `file` now. Raises StoreError when the storage cannot tell."""
+    return lease.is_live(file) if is_object(file) else within(lambda: _is_locked(file), file)
+
+
+@dataclass(frozen=True)
+class _Flock:
+    """A lock that we hold."""
+
+    descriptor: int
+    file: Path
+
+    def check(self) -> None:
+        """Raises StoreError when the run folder is no longer the one that was locked: removed, moved or unmounted."""
+        within(self._check, self.file)
+
+    def _check(self) -> None:
+        try:
+            found = self.file.stat()
+        except FileNotFoundError as error:
+            raise vanished(self.file) from error
+        except OSError as error:
+            raise store_error(error, self.file) from error
+        if not os.path.samestat(os.fstat(self.descriptor), found):
+            raise vanished(self.file)
+
+
+def _taken(file: Path) -> int:
     try:
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
@@ -25,13 +69,13 @@ def only_driver(file: Path) -> Iterator[None]:
     try:
         _take(descriptor, file)
         _sign(descriptor, file)
-        yield
-    finally:
+    except BaseException:
         os.close(descriptor)
+        raise
+    return descriptor
 
 
-def is_driven(file: Path) -> bool:
-    """Whether some process holds the lock in `file` now."""
+def _is_locked(file: Path) -> bool:
     try:
         descriptor = os.open(file, os.O_RDWR)
     except OSError:

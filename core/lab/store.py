@@ -2,11 +2,13 @@
 
 <results>/<experiment>/<name>-<fp12>/
     config.yaml  record.json            written before the first call
-    cells/<cell>/samples.jsonl          append-only
-    cells/<cell>/done.json              renamed in once every row is there
+    cells/<cell>/samples.jsonl          append-only; core.lab.segments says how on an object store
+    cells/<cell>/done.json              put there once every row is there
     recordings/  logs/                  of the session
     report.*     outcome.json           outcome last
-    lock                                held by the one driver
+    lock                                held by the one driver; on an object store a folder, see core.lab.lease
+
+The root is a folder or a place on an object store (core.disk.location).
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import itertools
+import logging
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -21,15 +24,21 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from core.disk import make_folder, replace, store_error
-from core.errors import ConfigError, StoreError
-from core.lab.journal import Journal, recover
+from core.disk import dated, is_file, is_object, location, make_folder, move, read, read_all, remove, replace
+from core.errors import AssayError, ConfigError, StoreError
+from core.lab import segments
+from core.lab.journal import Held, Journal
+from core.lab.lease import MACHINE, Times
+from core.lab.lines import recover
 from core.lab.lock import is_driven, only_driver
 from core.lab.nearest import did_you_mean
 from core.lab.outcome import CellDone, Outcome, Status
 from core.model.record import RunRecord
 
+_log = logging.getLogger(__name__)
 FINGERPRINT_SHOWN = 12
+MARKS = ("lock", "config.yaml", "outcome.json")
+"""The files of a run that say when it was touched last."""
 REMEDIES = {
     "outcome.json": "delete it: the next driver makes it again",
     "done.json": "delete it: the next driver makes it again, from the rows as they stand",
@@ -38,10 +47,14 @@ Stored = TypeVar("Stored", bound=BaseModel)
 
 
 class RunFolder:
-    """One run on disk. Reading raises StoreError for what does not read back; absence is None."""
+    """One run as it is kept. Reading raises StoreError for what does not read back; absence is None.
+
+    While it is `driven`, every write first makes sure that this driver still is the only one.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._held: Held | None = None
 
     @property
     def name(self) -> str:
@@ -72,14 +85,40 @@ class RunFolder:
         return outcome.status if outcome else Status.INTERRUPTED
 
     @contextlib.contextmanager
-    def driven(self) -> Iterator[None]:
+    def driven(self, times: Times = MACHINE) -> Iterator[None]:
         """Make the folder and be its only driver. Raises StoreError when there is another."""
         make_folder(self.path)
-        with only_driver(self.path / "lock"):
-            yield
+        with only_driver(self.path / "lock", times) as held:
+            self._held = held
+            try:
+                yield
+            finally:
+                self._held = None
+
+    @contextlib.contextmanager
+    def logging(self, scratch: Path) -> Iterator[Path]:
+        """A local folder for the logs of child processes, which write files as they go.
+
+        It is `logs/` of the run, or below `scratch`, copied to `logs/` at the end. Logs are no part of the record: a
+        copy that fails is told and fails nothing, and a driver that is killed leaves them in `scratch`.
+        """
+        logs = self.path / "logs"
+        if not is_object(self.path):
+            yield logs
+            return
+        local = scratch / "logs" / self.name
+        try:
+            yield local
+        finally:
+            try:
+                for name, content in read_all(local, "").items():
+                    replace(logs / name, content)
+            except AssayError as error:
+                _log.warning("the logs stay in %s: %s", local, error)
 
     def write(self, name: str, content: bytes) -> None:
-        """Replace the file `name` as a whole."""
+        """Replace the file `name` as a whole. Raises StoreError."""
+        self._check()
         replace(self.path / name, content)
 
     def write_model(self, name: str, model: BaseModel) -> None:
@@ -88,7 +127,9 @@ class RunFolder:
 
     def journal(self, cell: str) -> Journal:
         """The rows of `cell`, open for appending."""
-        return Journal(self._samples(cell))
+        self._check()
+        make_folder(self._samples(cell).parent, below=self.path)
+        return Journal(self._samples(cell), self._held)
 
     def rows(self, cell: str) -> Mapping[str, str]:
         """The durable rows of `cell`, id -> JSON text, in the order written. Changes nothing on disk."""
@@ -96,6 +137,9 @@ class RunFolder:
 
     def mark_done(self, cell: str) -> None:
         """Declare that every row of `cell` is there."""
+        self._check()
+        if is_object(self.path):
+            segments.compact(self._samples(cell))
         content = self._content(cell)
         done = CellDone(rows=len(recover(content)[0]), sha256=hashlib.sha256(content).hexdigest())
         self.write_model(f"cells/{cell}/done.json", done)
@@ -115,10 +159,8 @@ class RunFolder:
 
     def forget_outcome(self) -> None:
         """Remove the outcome of the driver before: from now on the run is under way."""
-        try:
-            (self.path / "outcome.json").unlink(missing_ok=True)
-        except OSError as error:
-            raise store_error(error, self.path / "outcome.json") from error
+        self._check()
+        remove(self.path / "outcome.json")
 
     def set_aside(self) -> Path | None:
         """Rename the folder to the first free `<folder>.before-N`; None when there is nothing to keep."""
@@ -127,30 +169,24 @@ class RunFolder:
         with self.driven():
             free = (self.path.with_name(f"{self.path.name}.before-{n}") for n in itertools.count(1))
             target = next(path for path in free if not path.exists())
-            try:
-                return self.path.rename(target)
-            except OSError as error:
-                raise store_error(error, self.path) from error
+            return target if move(self.path, target, leaving="lock") else None
+
+    def _check(self) -> None:
+        if self._held is not None:
+            self._held.check()
 
     def _samples(self, cell: str) -> Path:
         return self.path / "cells" / cell / "samples.jsonl"
 
     def _content(self, cell: str) -> bytes:
-        try:
-            return self._samples(cell).read_bytes()
-        except FileNotFoundError:
-            return b""
-        except OSError as error:
-            raise store_error(error, self._samples(cell)) from error
+        file = self._samples(cell)
+        return segments.content(file) if is_object(file) else read(file) or b""
 
     def _stored(self, name: str, model: type[Stored]) -> Stored | None:
         file = self.path / name
+        content = read(file)
         try:
-            return model.model_validate_json(file.read_bytes())
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise store_error(error, file) from error
+            return None if content is None else model.model_validate_json(content)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = "".join(f"{step}: " for step in first["loc"])
@@ -161,10 +197,12 @@ class RunFolder:
 
 
 def _sha256(file: Path) -> str | None:
+    """None for a file that is not there or cannot be read."""
     try:
-        return hashlib.sha256(file.read_bytes()).hexdigest()
-    except OSError:
+        content = read(file)
+    except StoreError:
         return None
+    return None if content is None else hashlib.sha256(content).hexdigest()
 
 
 def run_folder(results: Path, experiment: str, name: str, fingerprint: str) -> RunFolder:
@@ -174,14 +212,18 @@ def run_folder(results: Path, experiment: str, name: str, fingerprint: str) -> R
 
 def runs(results: Path) -> tuple[RunFolder, ...]:
     """All runs below `results`, the one touched last first."""
-    found = [RunFolder(file.parent) for file in results.glob("*/*/config.yaml")]
-    return tuple(sorted(found, key=lambda run: (-_touched(run), run.name)))
+    touched: dict[Path, int] = {}
+    marks = dated(results, 3, MARKS)
+    for file, moment in marks.items():
+        touched[file.parent] = max(moment, touched.get(file.parent, 0))
+    found = [RunFolder(folder) for folder in touched if (folder / "config.yaml") in marks]
+    return tuple(sorted(found, key=lambda run: (-touched[run.path], run.name)))
 
 
 def find_run(results: Path, wanted: str) -> RunFolder:
     """The run that `wanted` means: a folder, a name, the start of a fingerprint, or `latest`. Raises ConfigError."""
-    if (Path(wanted) / "config.yaml").is_file():
-        return RunFolder(Path(wanted))
+    if is_file(location(wanted) / "config.yaml"):
+        return RunFolder(location(wanted))
     known = runs(results)
     if wanted == "latest" and known:
         return known[0]
@@ -207,8 +249,3 @@ def _parts(run: RunFolder) -> tuple[str, str]:
     """Name and shown fingerprint; both empty for a folder that was set aside."""
     match = re.fullmatch(r"(.+)-([0-9a-f]{12})", run.path.name)
     return (match[1], match[2]) if match else ("", "")
-
-
-def _touched(run: RunFolder) -> int:
-    marks = [run.path / name for name in ("lock", "config.yaml", "outcome.json")]
-    return max(mark.stat().st_mtime_ns for mark in marks if mark.exists())

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from core.disk import replace
 from core.errors import ConfigError, StoreError
-from core.lab.journal import Journal, recover
+from core.lab.journal import Journal
+from core.lab.lines import recover
 from core.lab.lock import is_driven, only_driver
 from core.lab.outcome import Status
 from core.lab.store import RunFolder, find_run, run_folder, runs
@@ -130,7 +131,8 @@ FULL_DISK = """
 import asyncio, json, resource, signal, sys
 from pathlib import Path
 from core.errors import StoreError
-from core.lab.journal import Journal, recover
+from core.lab.journal import Journal
+from core.lab.lines import recover
 
 async def main(file):
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -1,0 +1,29 @@
+"""Files that are wholly there or not there at all, wherever the results root is and whatever moment a machine dies at.
+
+Every room that keeps something durable reads and writes through here. A location is a `Path`, or a `UPath` on an object
+store that stands in for one; only this package knows which. Blocking: inside an event loop, call it in a thread.
+"""
+
+from __future__ import annotations
+
+from core.disk.anywhere import dated, is_file, make_folder, move, read, read_all, remove, replace
+from core.disk.deadline import within
+from core.disk.faults import store_error
+from core.disk.files import sync_folder
+from core.disk.locations import is_object, location
+
+__all__ = [
+    "dated",
+    "is_file",
+    "is_object",
+    "location",
+    "make_folder",
+    "move",
+    "read",
+    "read_all",
+    "remove",
+    "replace",
+    "store_error",
+    "sync_folder",
+    "within",
+]

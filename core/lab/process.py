@@ -1,0 +1,42 @@
+"""Which process this is, and whether the one that was named so still lives, told across restarts of the machine."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+PROC = Path("/proc")
+
+
+def this_process() -> str:
+    """Machine, pid and start of this process as `<boot>:<pid namespace>:<pid>:<start>`; empty where /proc is not."""
+    machine, start = _machine(), _start(os.getpid())
+    return f"{machine}:{os.getpid()}:{start}" if machine and start else ""
+
+
+def is_gone(process: str) -> bool:
+    """Whether `process`, from `this_process`, is known to have ended. Of another machine nothing is known."""
+    named, _, start = process.rpartition(":")
+    machine, _, pid = named.rpartition(":")
+    if not machine or machine != _machine() or not pid.isdecimal():
+        return False
+    return _start(int(pid)) != start
+
+
+def _machine() -> str:
+    """This boot of this machine, and the namespace in which pids mean something; empty where it cannot be told."""
+    try:
+        boot = (PROC / "sys/kernel/random/boot_id").read_text("ascii").strip()
+        return f"{boot}:{(PROC / 'self/ns/pid').stat().st_ino}"
+    except OSError:
+        return ""
+
+
+def _start(pid: int) -> str:
+    """When `pid` started, in ticks since the boot; empty when there is no such process or it is only a zombie."""
+    try:
+        fields = (PROC / str(pid) / "stat").read_text("utf-8", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return ""
+    # After the name, in parentheses: state is the first field, the start the twentieth. man proc_pid_stat
+    return "" if fields[0] in {"Z", "X"} else fields[19]
