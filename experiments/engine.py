@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from functools import partial
 from typing import Any
 
 from core.errors import ConfigError
@@ -13,17 +14,17 @@ from core.model.specs import PoolKind, RuntimeSpec
 from core.ports import Pool
 
 
-def engine(run: Prepared[Any]) -> tuple[Pool, OpenWorkshop]:
+def engine(run: Prepared[Any], opening: OpenWorkshop | None = None) -> tuple[Pool, OpenWorkshop]:
     """The pool of `run`, and the workshop whose ports can be used where that pool runs cells.
 
-    Nothing is started yet. Raises ConfigError when Ray is asked for and not installed.
+    `opening` opens the adapters, in this process or in actors; None is the usual way. Nothing is started yet. Raises
+    ConfigError when Ray is asked for and not installed.
     """
-    runtime = run.config.runtime
-    if pool_of(run) is PoolKind.INLINE:
-        from core.adapters.build import workshop as local
+    from core.adapters.build import workshop as usual
 
-        return InlinePool(), local
-    return _on_ray(runtime)
+    if pool_of(run) is PoolKind.INLINE:
+        return InlinePool(), opening or usual
+    return _on_ray(run.config.runtime, opening or usual)
 
 
 def pool_of(run: Prepared[Any]) -> PoolKind:
@@ -35,7 +36,7 @@ def pool_of(run: Prepared[Any]) -> PoolKind:
     return PoolKind.RAY if len(suites) > 1 and _has_ray() else PoolKind.INLINE
 
 
-def _on_ray(runtime: RuntimeSpec) -> tuple[Pool, OpenWorkshop]:
+def _on_ray(runtime: RuntimeSpec, opening: Any) -> tuple[Pool, OpenWorkshop]:
     if not _has_ray():
         raise ConfigError(
             "the pool is ray, which is not installed",
@@ -45,7 +46,7 @@ def _on_ray(runtime: RuntimeSpec) -> tuple[Pool, OpenWorkshop]:
     from core.cluster.pool import RayPool
     from core.cluster.workshop import workshop
 
-    return RayPool(runtime.ray, runtime.cells), workshop
+    return RayPool(runtime.ray, runtime.cells), partial(workshop, opening=opening)
 
 
 def _has_ray() -> bool:

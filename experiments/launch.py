@@ -19,6 +19,7 @@ from core.lab.provenance import gather
 from core.lab.runner import Laboratory, execute
 from core.lab.store import RunFolder
 from experiments.engine import engine
+from experiments.follower import following
 from experiments.places import cache_root, configs_root
 from experiments.registry import experiment
 from experiments.watch import watcher
@@ -52,13 +53,18 @@ def drive(run: Prepared[Any], results: Path) -> Outcome:
     """Execute `run` under `results`, showing its progress. KeyboardInterrupt on Ctrl-C or SIGTERM, once all is safe."""
     clock = SystemClock()
     provenance = gather(os.environ, sys.argv)
-    with watcher(clock) as watching:
+    with following(run.folder(results), run.config.runtime.track, _warn), watcher(clock) as watching:
         pool, workshop = engine(run)
         lab = Laboratory(results, configs_root(), cache_root(), provenance, clock, pool, workshop, watching)
-        try:
-            return asyncio.run(_until_stopped(run, lab))
-        except asyncio.CancelledError:
-            raise KeyboardInterrupt from None
+        return driven(run, lab)
+
+
+def driven(run: Prepared[Any], lab: Laboratory) -> Outcome:
+    """Execute `run` in `lab`. KeyboardInterrupt on Ctrl-C or SIGTERM, once all is safe."""
+    try:
+        return asyncio.run(_until_stopped(run, lab))
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
 
 
 async def _until_stopped(run: Prepared[Any], lab: Laboratory) -> Outcome:
@@ -67,6 +73,10 @@ async def _until_stopped(run: Prepared[Any], lab: Laboratory) -> Outcome:
     assert this is not None
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)
     return await execute(run, lab)
+
+
+def _warn(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def _what_changed(run: RunFolder, again: Prepared[Any]) -> str:

@@ -100,7 +100,7 @@ class Workshop:
                 base_url=await self._base_url(spec, role, acting),
                 prices=load_prices(self._places.configs / PRICES),
                 recordings=self._replies(acting if spec.provider is Provider.REHEARSAL else None),
-                ledger=await self._budget(),
+                ledger=await self.budget(),
                 limiter=await self._limiter(channel_of(spec, role, self._runtime)),
                 clock=self._clock,
                 deadline_s=self._runtime.llm_deadline_s,
@@ -201,7 +201,8 @@ class Workshop:
     def _rehearsed(self, acting: RehearsalSpec) -> Path:
         return self._places.recordings / f"rehearsal-{digest(acting)[:8]}"
 
-    async def _budget(self) -> Budget:
+    async def budget(self) -> Budget:
+        """The one budget of the run: shared, or this workshop's own, which others may share through it."""
         async with self._opening:
             if self._shared is None:
                 opened = open_ledger(self._places.recordings, self._runtime.budget, self._clock)
@@ -220,7 +221,7 @@ class Workshop:
                 longest_pause_s=runtime.llm_deadline_s,
             )
             limiter.steer(self._steering)
-            await (await self._budget()).forfeit(channel)
+            await (await self.budget()).forfeit(channel)
         return self._limiters[channel]
 
     async def _once(self, key: list[str | Frozen | None], opening: Callable[[], Awaitable[Opened]]) -> Opened:

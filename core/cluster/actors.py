@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
 import ray  # noqa: TID251 - this package is the edge where Ray is known
 
+from core.adapters.build import Workshop
+from core.adapters.clock import SystemClock
 from core.cluster.answers import RESTARTS
 from core.model.prompt import Completion, Prompt
 from core.model.record import FewShotRecord
@@ -31,7 +34,11 @@ from core.model.specs import (
 )
 from core.model.syntax import ParseResult, ParserInfo
 from core.model.traffic import Steering, Traffic
-from core.ports import Index, Matrix, Places, Workshop
+from core.policy.ledger import Budget, Claim, Spend
+from core.ports import Clock, Index, Matrix, Places
+
+OpenLocal = Callable[[Places, RuntimeSpec, Clock, Budget | None], AbstractAsyncContextManager[Workshop]]
+"""Opens a workshop inside an actor; sent there."""
 
 CALLS_AT_ONCE = 4000
 """Waiting calls cost nothing; how many are really made is the limiter's to say."""
@@ -47,11 +54,13 @@ _SHARED: dict[str, Any] = {
 class _Host:
     """A workshop that is opened with the first call."""
 
-    def __init__(self, places: Places, runtime: RuntimeSpec) -> None:
+    def __init__(self, opening: OpenLocal, places: Places, runtime: RuntimeSpec, budget: Budget | None = None) -> None:
+        self._opening = opening
+        self._budget = budget
         self._places = places
         self._runtime = runtime
         self._stack = contextlib.AsyncExitStack()
-        self._opening = asyncio.Lock()
+        self._one_opens = asyncio.Lock()
         self._shop: Workshop | None = None
 
     async def close(self) -> None:
@@ -59,12 +68,9 @@ class _Host:
         await self._stack.aclose()
 
     async def _workshop(self) -> Workshop:
-        async with self._opening:
+        async with self._one_opens:
             if self._shop is None:
-                from core.adapters.build import workshop
-                from core.adapters.clock import SystemClock
-
-                opened = workshop(self._places, self._runtime, SystemClock())
+                opened = self._opening(self._places, self._runtime, SystemClock(), self._budget)
                 self._shop = await self._stack.enter_async_context(opened)
             return self._shop
 
@@ -139,3 +145,15 @@ class LlmActor(_Host):
     async def steer(self, steering: Steering) -> None:
         """As core.ports.Workshop."""
         await (await self._workshop()).steer(steering)
+
+    async def reserve(self, claim: Claim) -> str:
+        """As core.policy.ledger.Budget, for the actors of other providers: the budget of a run is one."""
+        return await (await (await self._workshop()).budget()).reserve(claim)
+
+    async def settle(self, hold: str, actual: Spend | None) -> None:
+        """As core.policy.ledger.Budget."""
+        await (await (await self._workshop()).budget()).settle(hold, actual)
+
+    async def forfeit(self, owner: str) -> None:
+        """As core.policy.ledger.Budget."""
+        await (await (await self._workshop()).budget()).forfeit(owner)

@@ -15,6 +15,7 @@ from core.model.prompt import Completion, Prompt
 from core.model.retrieval import IndexManifest, Query, TextKind
 from core.model.sample import Passage
 from core.model.specs import (
+    BudgetSpec,
     EmbedderSpec,
     FewShotSpec,
     IndexSpec,
@@ -24,6 +25,7 @@ from core.model.specs import (
     RetrievalSpec,
 )
 from core.model.syntax import ParseResult, ParserInfo
+from core.policy.ledger import Claim, Spend
 from core.ports import Matrix
 
 
@@ -125,3 +127,29 @@ class LlmProxy:
         call = self.actor.complete.remote(self.spec, self.role, self.acting, prompt)
         reply: Completion = await answered(call, down=LlmUnavailable, who="LlmActor")
         return reply
+
+
+@dataclass(frozen=True)
+class BudgetProxy:
+    """core.policy.ledger.Budget over the LlmActor that keeps it."""
+
+    actor: Any
+    cap: BudgetSpec
+
+    @property
+    def caps_usd(self) -> bool:
+        """Whether there is a cap in dollars."""
+        return self.cap.usd is not None
+
+    async def reserve(self, claim: Claim) -> str:
+        """Set `claim.worst` aside."""
+        number: str = await answered(self.actor.reserve.remote(claim), down=LlmUnavailable, who="LlmActor")
+        return number
+
+    async def settle(self, hold: str, actual: Spend | None) -> None:
+        """State the real use of a hold."""
+        await answered(self.actor.settle.remote(hold, actual), down=LlmUnavailable, who="LlmActor")
+
+    async def forfeit(self, owner: str) -> None:
+        """Spend every open hold of `owner`."""
+        await answered(self.actor.forfeit.remote(owner), down=LlmUnavailable, who="LlmActor")

@@ -14,9 +14,10 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy  # noq
 
 from core.adapters.build import Workshop as LocalWorkshop
 from core.adapters.build import channel_of
-from core.cluster.actors import EmbedderActor, LlmActor, ParserActor
+from core.adapters.build import workshop as local_workshop
+from core.cluster.actors import EmbedderActor, LlmActor, OpenLocal, ParserActor
 from core.cluster.answers import answered
-from core.cluster.proxies import EmbedderProxy, ExamplesProxy, IndexProxy, LlmProxy, ParserProxy, Replicas
+from core.cluster.proxies import BudgetProxy, EmbedderProxy, ExamplesProxy, IndexProxy, LlmProxy, ParserProxy, Replicas
 from core.cluster.session import connected
 from core.errors import EmbedderUnavailable, IndexUnavailable, LlmUnavailable
 from core.model.frozen import digest
@@ -37,10 +38,15 @@ CLOSE_DEADLINE_S = 15.0
 
 
 @contextlib.asynccontextmanager
-async def workshop(places: Places, runtime: RuntimeSpec, clock: Clock) -> AsyncIterator[Workshop]:
-    """A workshop on the Ray of `runtime.ray`, connected to first and, where it is the run's own, ended with it."""
+async def workshop(
+    places: Places, runtime: RuntimeSpec, clock: Clock, *, opening: OpenLocal = local_workshop
+) -> AsyncIterator[Workshop]:
+    """A workshop on the Ray of `runtime.ray`, connected to first and, where it is the run's own, ended with it.
+
+    `opening` is what the actors open their adapters with.
+    """
     with connected(runtime.ray):
-        shop = RayWorkshop(places, runtime, clock)
+        shop = RayWorkshop(places, runtime, clock, opening)
         try:
             yield shop
         finally:
@@ -54,7 +60,8 @@ class RayWorkshop:
     and embedding models are made once for every node that runs cells, unless they are servers elsewhere.
     """
 
-    def __init__(self, places: Places, runtime: RuntimeSpec, clock: Clock) -> None:
+    def __init__(self, places: Places, runtime: RuntimeSpec, clock: Clock, opening: OpenLocal) -> None:
+        self._opening = opening
         self._places = places
         self._runtime = runtime
         self._local = LocalWorkshop(contextlib.AsyncExitStack(), places, runtime, clock)
@@ -74,7 +81,7 @@ class RayWorkshop:
         """A caller of `spec`, in the actor of its provider and key."""
         channel = channel_of(spec, role, self._runtime)
         if channel not in self._models:
-            self._models[channel] = self._made(LlmActor, self._here, moves=False)
+            self._models[channel] = self._caller()
         actor = self._models[channel]
         await answered(actor.open.remote(spec, role, acting), down=LlmUnavailable, who="LlmActor")
         return LlmProxy(actor, spec, role, acting)
@@ -146,9 +153,17 @@ class RayWorkshop:
         able = [node["NodeID"] for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) > 0]
         return sorted(able) or [self._here]
 
-    def _made(self, kind: Any, node: str, *, gpus: float = 0.0, moves: bool = True) -> Any:
-        place = None if gpus else NodeAffinitySchedulingStrategy(node_id=node, soft=moves)
-        return kind.options(num_gpus=gpus, scheduling_strategy=place).remote(self._places, self._runtime)
+    def _made(self, kind: Any, node: str, *, gpus: float = 0.0) -> Any:
+        place = None if gpus else NodeAffinitySchedulingStrategy(node_id=node, soft=True)
+        return kind.options(num_gpus=gpus, scheduling_strategy=place).remote(self._opening, self._places, self._runtime)
+
+    def _caller(self) -> Any:
+        """On this node whatever happens. The first one keeps the budget, which the others share."""
+        first = next(iter(self._models.values()), None)
+        budget = None if first is None else BudgetProxy(first, self._runtime.budget)
+        kind: Any = LlmActor
+        place = NodeAffinitySchedulingStrategy(node_id=self._here, soft=False)
+        return kind.options(scheduling_strategy=place).remote(self._opening, self._places, self._runtime, budget)
 
 
 def total(seen: list[Traffic]) -> Traffic:
