@@ -54,6 +54,9 @@ Trouble = Annotated[
 ]
 Latency = Annotated[int, typer.Option(help="Milliseconds before each reply.", min=0)]
 RetryAfter = Annotated[int, typer.Option(help="Seconds that a 429 asks its caller to wait.", min=0)]
+Quota = Annotated[float, typer.Option(help="Requests per second; more are refused with a 429. 0 is no quota.", min=0)]
+QuotaBurst = Annotated[int, typer.Option(help="Requests at once after a quiet time; 0 is a second's worth.", min=0)]
+BatchMs = Annotated[int, typer.Option(help="Milliseconds that a message batch takes.", min=0)]
 Truth = Annotated[Path | None, typer.Option(help="File that says which replies were spoiled, one JSON line each.")]
 
 
@@ -67,6 +70,9 @@ def serve(  # noqa: PLR0913 - a command has one argument per option
     trouble: Trouble = "{}",
     latency_ms: Latency = 0,
     retry_after_s: RetryAfter = 1,
+    quota: Quota = 0.0,
+    quota_burst: QuotaBurst = 0,
+    batch_ms: BatchMs = 0,
     truth: Truth = None,
 ) -> None:
     """Serve the rehearsal model until Ctrl-C.
@@ -85,6 +91,7 @@ def serve(  # noqa: PLR0913 - a command has one argument per option
         settings = Settings(
             seed=seed, faults=read_faults(faults, seed=seed), leaks=read_leaks(leaks), trouble=read_trouble(trouble),
             latency_ms=latency_ms, retry_after_s=retry_after_s, truth=truth,
+            quota=quota, quota_burst=quota_burst, batch_ms=batch_ms,
         )  # fmt: skip
         listen(settings, port=port, ready=_banner if sys.stdout.isatty() else announce)
 

@@ -21,6 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             seed=given.seed, faults=read_faults(given.faults, seed=given.seed), leaks=read_leaks(given.leaks),
             trouble=read_trouble(given.trouble),
             latency_ms=given.latency_ms, retry_after_s=given.retry_after_s, truth=given.truth,
+            quota=given.quota, quota_burst=given.quota_burst, batch_ms=given.batch_ms,
         )  # fmt: skip
         if given.lifeline:
             serve_as_child(settings, port=given.port)
@@ -43,7 +44,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--trouble", default="{}", help="JSON: 429, 500, 529, cut, half or hang -> rate")
     parser.add_argument("--latency-ms", type=int, default=0)
     parser.add_argument("--retry-after-s", type=int, default=1)
-    parser.add_argument("--truth", type=Path, help="where to write down which replies were spoiled")
+    parser.add_argument("--quota", type=float, default=0.0, help="requests per second; 0 is no quota")
+    parser.add_argument("--quota-burst", type=int, default=0, help="requests at once; 0 is a second's worth")
+    parser.add_argument("--batch-ms", type=int, default=0, help="how long a batch takes")
+    parser.add_argument("--truth", type=location, help="where to write down which replies were spoiled")
     parser.add_argument(
         "--lifeline", action="store_true", help="leave when stdin closes, and leave signals to the parent"
     )

@@ -16,7 +16,7 @@ from core.serving.rehearsal.trouble import Trouble
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything but the port. `retry_after_s` is what a 429 tells the caller to wait."""
+    """Everything but the port. `retry_after_s` is what a 429 of `trouble` tells the caller to wait."""
 
     seed: int = 0
     faults: Mapping[Fault, float] = field(default_factory=dict)
@@ -25,6 +25,12 @@ class Settings:
     latency_ms: int = 0
     retry_after_s: int = 1
     truth: Path | None = None
+    quota: float = 0.0
+    """Requests per second; 0 is no quota."""
+    quota_burst: int = 0
+    """Requests at once after a quiet time; 0 is what the quota allows in a second."""
+    batch_ms: int = 0
+    """How long a batch takes."""
 
 
 def read_faults(text: str, *, seed: int) -> Mapping[Fault, float]:
