@@ -14,6 +14,8 @@ Floats = NDArray[np.float64]
 
 _ROUNDING = 1e-13
 """Values that differ by less than this share of the largest differ only in how they were rounded."""
+_SMALLEST = 1e-100
+"""Differences below it vanish when they are squared and cubed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +52,7 @@ def is_finite(array: Floats) -> bool:
 def all_equal(values: Floats, scale: float | None = None) -> bool:
     """Whether `values` (at least one) differ by no more than rounding, measured against `scale`: their largest."""
     largest = float(np.abs(values).max()) if scale is None else scale
-    return float(np.ptp(values)) <= _ROUNDING * largest
+    return float(np.ptp(values)) <= max(_ROUNDING * largest, _SMALLEST)
 
 
 def question_means(scores: ArrayLike) -> Floats:

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.measure.bands import band_of
+from core.measure.bootstrap import RESAMPLES
 from core.measure.calibration import calibrate
 from core.measure.confusion import confusion
 from core.measure.gates import gate_results
+from core.measure.run_statistics import limits, run_statistics
 from core.measure.series import SuiteRows, suite_rows
 from core.measure.spending import spend
 from core.measure.spread import variance_splits
@@ -43,6 +45,8 @@ class Background:
     """By message id of the spoiled reply; None when nothing is known of the answers."""
     coverage: Mapping[str, Sequence[ConstructCoverage]] = field(default_factory=dict)
     """By suite."""
+    resamples: int = RESAMPLES
+    """Of the bootstrap over questions."""
 
 
 def summarise(rows: Iterable[JudgedRow], background: Background) -> EvaluationReport:
@@ -60,6 +64,7 @@ def summarise(rows: Iterable[JudgedRow], background: Background) -> EvaluationRe
         for result in gate_results(background.gates, suites[suite.suite], _truth_of(suite, background))
     )
     faults = (*binding_faults(record), *_faults_seen(record, ordered, expected))
+    summaries = tuple(_suite(suites[suite.suite], suite, background) for suite in record.suites)
     return EvaluationReport(
         experiment=record.experiment,
         name=record.name,
@@ -75,11 +80,11 @@ def summarise(rows: Iterable[JudgedRow], background: Background) -> EvaluationRe
         bands=tuple(background.bands),
         gates=gates,
         gates_passed=all(gate.passed for gate in gates),
-        suites=tuple(_suite(suites[suite.suite], suite, background) for suite in record.suites),
+        suites=summaries,
         spend=spend(ordered),
         prompts=dict(sorted(record.prompts.items())),
         metric_versions=record.metrics,
-        caveats=_caveats(record),
+        caveats=_caveats(record, summaries),
         timing=_timing(record, ordered),
     )
 
@@ -119,6 +124,7 @@ def _suite(suite: SuiteRows, record: SuiteRecord, background: Background) -> Sui
         unanswerable=unanswerable_summary(suite),
         spend=spend(suite.rows),
         variance=variance_splits(suite),
+        statistics=run_statistics(suite, seed=background.record.seed, resamples=background.resamples),
     )
 
 
@@ -154,22 +160,14 @@ def _suite_faults_seen(record: SuiteRecord, rows: Sequence[JudgedRow]) -> list[s
     return faults
 
 
-_ENOUGH_RUNS_FOR_MODES = 20
-
-
-def _caveats(record: RunRecord) -> tuple[str, ...]:
-    caveats = []
+def _caveats(record: RunRecord, suites: Sequence[SuiteSummary]) -> tuple[str, ...]:
+    caveats: list[str] = []
     models = [model for suite in record.suites for model in suite.models]
     if any(model.provider is Provider.REHEARSAL for model in models):
         caveats.append(
             "Rehearsed models answered or judged: these numbers test the pipeline and say nothing of a model."
         )
-    if record.runs < _ENOUGH_RUNS_FOR_MODES:
-        caveats.append(
-            f"{record.runs} runs cannot tell one mode of operation from two; "
-            f"that is not assessable below {_ENOUGH_RUNS_FOR_MODES}."
-        )
-    return tuple(caveats)
+    return (*caveats, *limits(record.runs, suites))
 
 
 def _timing(record: RunRecord, rows: Sequence[JudgedRow]) -> Timing:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from core.model.comparison import Comparison
+from core.model.degenerate import Degenerate
 from core.model.frozen import Frozen
 from core.model.interval import Interval
 from core.model.judged import (
@@ -54,6 +55,7 @@ __all__ = [
     "QuestionSummary",
     "RetrievalSummary",
     "RunMeans",
+    "RunStatistics",
     "Score",
     "Scores",
     "Spend",
@@ -292,6 +294,28 @@ class VarianceSplit(Frozen):
     judgings: int
 
 
+class RunStatistics(Frozen):
+    """What the runs and questions of a suite say of one metric beyond its mean; a name stands where no number can."""
+
+    metric: str
+    bootstrap: Interval | Degenerate
+    """BCa over questions: beside the clustered interval it shows what skew does."""
+    flip_rate: float | Degenerate
+    """Questions whose score is not the same in all runs, over questions with at least two scored runs."""
+    disagreement: float | Degenerate
+    """Chance that two runs of one question differ."""
+    largest_gap_ratio: float | Degenerate
+    """Largest gap between the run means in order, over their range."""
+    dip: float | Degenerate
+    """Hartigan's dip of the run means."""
+    dip_p: float | Degenerate
+    """That they have one mode; not assessable below 20 runs."""
+    dip_power: float
+    """Chance that the test notices two modes 4 of their standard deviations apart at this number of runs."""
+    detectable: float | Degenerate
+    """The smallest distance of the mean from a fixed value that so many questions find in 80 % of repetitions."""
+
+
 class SuiteSummary(Frozen):
     """One suite over all its runs."""
 
@@ -319,6 +343,8 @@ class SuiteSummary(Frozen):
     spend: Spend
     variance: tuple[VarianceSplit, ...] = ()
     """Of the judged metrics; empty when answers were judged once."""
+    statistics: tuple[RunStatistics, ...] = ()
+    """Of the final judged metrics, their mean, and syntactic validity; empty in reports written without them."""
 
     def metric(self, metric: Metric) -> MetricSummary:
         """The summary of one metric."""

@@ -70,7 +70,7 @@ def truths(draw: st.DrawFn) -> dict[str, InjectedFault]:
 
 
 def report(rows: Sequence[JudgedRow], truth: dict[str, InjectedFault] | None = None) -> EvaluationReport:
-    return summarise(rows, Background(record=record(runs=RUNS), questions=QUESTIONS, truth=truth))
+    return summarise(rows, Background(record=record(runs=RUNS), questions=QUESTIONS, truth=truth, resamples=99))
 
 
 class TestErrors:

@@ -61,6 +61,7 @@ class TestWhateverTheScores:
     @example(np.empty((0, 0)))
     @example(np.full((3, 2), np.nan))
     @example(np.array([[0.1], [0.1 + 1e-17], [0.3 - 0.2]]))
+    @example(np.array([[0.0], [5e-324]]))
     @settings(deadline=None)
     def test_of_one_suite(self, scores: Floats) -> None:
         for found in (
