@@ -100,7 +100,8 @@ def _judges(a: Contender, b: Contender) -> Iterator[str]:
     if ours is None or theirs is None:
         yield "at least one of them was not judged"
     elif (ours.provider, ours.model) != (theirs.provider, theirs.model):
-        yield f"the judge model differs ({_versus(ours.model, theirs.model)})"
+        names = (f"{judge.provider.value}/{judge.model}" for judge in (ours, theirs))
+        yield f"the judge model differs ({_versus(*names)})"
     elif _asked(ours) != _asked(theirs):
         yield f"the judge was asked in another way ({_versus(_asked(ours), _asked(theirs))})"
     for found in differences(a, b):

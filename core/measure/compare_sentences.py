@@ -38,6 +38,11 @@ def amount(value: float) -> str:
     return f"{value:.3f}" if value == 0.0 or abs(value) >= 0.0005 else f"{value:.1e}"
 
 
+def signed(value: float) -> str:
+    """`+0.041` or `-0.041`; zero, and what rounds to it, has no sign."""
+    return f"{value:+.3f}" if abs(value) >= 0.0005 else "0.000"
+
+
 def p_value(p: float) -> str:
     """`0.032`, or `< 0.001`."""
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
@@ -60,7 +65,7 @@ def _better(found: MetricComparison, terms: Terms) -> str:
 
 def _undecided(found: MetricComparison, terms: Terms) -> str:
     assert found.difference is not None, "an undecided test has a difference"
-    shown = f"{terms.b} minus {terms.a} is {found.difference:+.3f}{_unit(found)}, {_numbers(found, 1)}"
+    shown = f"{terms.b} minus {terms.a} is {signed(found.difference)}{_unit(found)}, {_numbers(found, 1)}"
     return (
         f"No difference in {named(found.metric)} between {terms.a} and {terms.b} can be claimed ({shown}): "
         f"{_what_was_possible(found, terms)}."
@@ -76,7 +81,8 @@ def _what_was_possible(found: MetricComparison, terms: Terms) -> str:
     if terms.hindrance:
         return f"{terms.hindrance} no difference could have been claimed, however large"
     if found.minimum_detectable is None:
-        return f"the difference is the same on all {questions}, so what they could have shown is not known"
+        alike = "two score the same" if found.difference == 0.0 else "difference is the same"
+        return f"the {alike} on all {questions}, so what these could have shown is not known"
     possible = (
         f"a difference under {amount(found.minimum_detectable)} could not have been seen reliably with {questions}"
     )

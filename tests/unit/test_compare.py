@@ -89,7 +89,8 @@ def test_equal_scores_are_not_shown_to_be_equal() -> None:
     found = only(compared(*two(PLAIN, PLAIN)))
     assert (found.difference, found.p, found.claim) == (0.0, 1.0, Claim.UNDECIDED)
     assert found.minimum_detectable is None
-    assert "the difference is the same on all 40 questions" in found.sentence
+    assert "b minus a is 0.000" in found.sentence
+    assert "the two score the same on all 40 questions" in found.sentence
 
 
 def test_questions_that_one_side_lacks_are_left_out_and_counted() -> None:
@@ -219,7 +220,7 @@ REFUSED = [
     ({"parser": {"vocabulary_sha256": "other"}}, "the parser's vocabulary differs (v s against v other)"),
     ({"parser": {"dialect": "lenient"}}, "the parser's dialect differs"),
     ({"parser": {"validating": False}}, "one parser validates and the other only executes"),
-    ({"judge": {"model": "other-20260101"}}, "the judge model differs (judge-20260101 against other-20260101)"),
+    ({"judge": {"model": "other-20260101"}}, "the judge model differs (anthropic/judge-20260101 against anthropic/other-20260101)"),
     ({"judge": {"temperature_asked": 0.5}}, "the judge was asked in another way"),
 ]
 

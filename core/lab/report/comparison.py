@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from core.measure.compare_sentences import amount, named, p_value
+from core.measure.compare_sentences import amount, named, p_value, signed
 from core.model.comparison import (
     Claim,
     Comparison,
@@ -64,7 +64,7 @@ def cells(found: MetricComparison) -> tuple[str, ...]:
         named(found.metric),
         number(found.a_mean),
         number(found.b_mean),
-        ABSENT if found.difference is None else f"{found.difference:+.3f}",
+        ABSENT if found.difference is None else signed(found.difference),
         bounds(found.interval),
         probability(found.p),
         probability(found.p_adjusted),
