@@ -183,13 +183,14 @@ class Divergence(Frozen):
     b: str
     n_questions: int
     bits: float | None
-    """As observed; a finite sample makes it too large, see `corrected`. None where too few questions have both."""
-    corrected: float | None
-    """Jackknife estimate, free of the first-order bias of finite samples."""
+    """As observed; finite samples make it larger than the truth, so it is read against the floor. None where fewer
+    than two questions have both sides."""
     interval: Interval | None
-    """Of `corrected`, by the jackknife over questions."""
+    """Of `bits` at this number of questions and words, by the jackknife over questions."""
     floor: float | None
-    """Mean divergence when the two sides of each question are exchanged at random: what chance alone shows."""
+    """Mean divergence when the two sides of random questions are exchanged: what chance alone shows at this size."""
+    above_floor: float | None
+    """Bits minus floor."""
     floor_high: float | None
     """95th percentile of the same: divergences below it cannot be told from none."""
     p: float | None

@@ -93,7 +93,7 @@ def _divergences(model: ModelAudit) -> Figure:
     figure, axes = _figure(height=0.7 + 0.55 * len(model.divergences))
     for y, found in enumerate(model.divergences):
         _floor(axes, y, found)
-        _dot(axes, y, found.corrected, found.interval)
+        _dot(axes, y, found.bits, found.interval)
     axes.set_xlim(0, 1)
     axes.set_xlabel("bits")
     _label(axes, [f"{found.a}\nagainst {found.b}" for found in model.divergences])

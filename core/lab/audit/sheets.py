@@ -69,8 +69,8 @@ def sheets(report: LeakageReport) -> tuple[Sheet, ...]:
         _sheet(
             report, _divergences, "divergences", "Jensen-Shannon divergences of word distributions",
             "In bits: 0 is the same distribution, 1 no word in common. The floor is what exchanging the two sides of "
-            "random questions leaves; the corrected value is free of the bias of finite samples.",
-            ("model", "a", "b", "questions", "bits", "corrected", "low", "high", "floor", "floor 95 %", "p"),
+            "random questions leaves: finite samples always differ, and only what is above it says something.",
+            ("model", "a", "b", "questions", "bits", "low", "high", "floor", "floor 95 %", "above floor", "p"),
         ),
         _sheet(
             report, _overlaps, "overlaps", "Word for word",
@@ -137,8 +137,8 @@ def _provenance(model: ModelAudit) -> Iterator[_Row]:
 def _divergences(model: ModelAudit) -> Iterator[_Row]:
     for found in model.divergences:
         yield (
-            found.a, found.b, found.n_questions, found.bits, found.corrected, *_ends(found.interval), found.floor,
-            found.floor_high, found.p,
+            found.a, found.b, found.n_questions, found.bits, *_ends(found.interval), found.floor, found.floor_high,
+            found.above_floor, found.p,
         )  # fmt: skip
 
 

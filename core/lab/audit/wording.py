@@ -53,12 +53,12 @@ def _survives(found: Survival) -> str:
 def _nearness(divergences: Sequence[Divergence]) -> str:
     """Whether answers are nearer to the passages than the control is, in words."""
     answers, control = divergences[0], divergences[1]
-    if answers.corrected is None or control.corrected is None:
+    if answers.above_floor is None or control.above_floor is None:
         return ""
-    nearer = answers.corrected < control.corrected
+    nearer = answers.above_floor < control.above_floor
     return (
         f"The words of answers are {'nearer to' if nearer else 'no nearer to'} the passages than those of answers "
-        f"without any: {answers.corrected:.3f} against {control.corrected:.3f} bits."
+        f"without any: {answers.above_floor:.3f} against {control.above_floor:.3f} bits above what chance shows."
     )
 
 

@@ -2,9 +2,10 @@
 
 Each question weighs the same: its distribution is that of its words over all runs, and a side is the mean of its
 questions. Exchanging the two sides of random questions leaves a difference that chance made; the mean of many such is
-the floor (a permutation test that respects that runs of one question belong together). The interval is the jackknife's
-over questions: the plug-in divergence of finite samples is too large, by an amount that the jackknife estimates and
-takes away (Quenouille, Biometrika 43, 1956; Tukey 1958), where bootstrap samples, which repeat questions, add to it.
+the floor (a permutation test that respects that runs of one question belong together). The plug-in divergence of finite
+samples is too large, and by much where most words are rare; the floor is too large by as much. The interval is the
+jackknife's over questions (Tukey, Ann. Math. Stat. 29, 1958), of the divergence that as many questions with as many
+words show; bootstrap samples repeat questions, and would add to the bias.
 """
 
 from __future__ import annotations
@@ -76,21 +77,20 @@ def _divergence(table: Table, a: Side, b: Side, spec: AuditSpec, seed: int) -> D
     both = [question.id for question in table.questions if question.id in left and question.id in right]
     if len(both) < 2:
         return Divergence(
-            a=a.name, b=b.name, n_questions=len(both), bits=None, corrected=None, interval=None, floor=None,
+            a=a.name, b=b.name, n_questions=len(both), bits=None, interval=None, floor=None, above_floor=None,
             floor_high=None, p=None,
         )  # fmt: skip
     ps, qs = _distributions([left[q] for q in both], [right[q] for q in both])
     observed = float(bits(ps.mean(axis=0), qs.mean(axis=0)))
     exchanged = _exchanged(ps, qs, spec.divergence_resamples, seed)
-    corrected, interval = _jackknife(ps, qs, observed)
     return Divergence(
         a=a.name,
         b=b.name,
         n_questions=len(both),
         bits=observed,
-        corrected=corrected,
-        interval=interval,
+        interval=_jackknife(ps, qs, observed),
         floor=float(exchanged.mean()),
+        above_floor=observed - float(exchanged.mean()),
         floor_high=float(np.quantile(exchanged, 0.95)),
         p=(1 + int((exchanged >= observed - 1e-12).sum())) / (1 + len(exchanged)),
     )
@@ -129,12 +129,10 @@ def _exchanged(ps: Floats, qs: Floats, resamples: int, seed: int) -> Floats:
     return np.concatenate(found)
 
 
-def _jackknife(ps: Floats, qs: Floats, observed: float) -> tuple[float, Interval]:
-    """The bias-corrected divergence and its interval, leaving out one question at a time."""
+def _jackknife(ps: Floats, qs: Floats, observed: float) -> Interval:
+    """`observed` -/+ t(questions - 1) times the jackknife's error, leaving out one question at a time."""
     count = len(ps)
     without = bits((ps.sum(axis=0) - ps) / (count - 1), (qs.sum(axis=0) - qs) / (count - 1))
-    corrected = count * observed - (count - 1) * float(without.mean())
     error = math.sqrt((count - 1) / count * float(((without - without.mean()) ** 2).sum()))
     reach = float(stdtrit(count - 1, 0.975)) * error
-    low, high = max(0.0, corrected - reach), min(1.0, corrected + reach)
-    return min(1.0, max(0.0, corrected)), Interval(low=min(low, 1.0), high=max(high, 0.0))
+    return Interval(low=max(0.0, observed - reach), high=min(1.0, observed + reach))
