@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Any, Protocol
 
 from core.cluster.environment import EXTRAS, NodeEnvironment, command_in
-from core.cluster.submit_client import Job, Jobs
+from core.cluster.submit_client import Job
 from core.cluster.submit_folder import CONFIG, CONFIGS, PROVENANCE
 from core.errors import AssayError, ConfigError
 from core.lab.handover import VARIABLE
@@ -75,7 +76,20 @@ class Sent:
     """Whether it was running already."""
 
 
-def send(jobs: Jobs, submission: Submission, folder: Path, environment: Mapping[str, str]) -> Sent:
+class Server(Protocol):
+    """Where jobs are started: core.cluster.submit_client.Jobs."""
+
+    def all(self) -> tuple[Job, ...]:
+        """Every job there."""
+
+    def find(self, job: str) -> Job | None:
+        """One of them."""
+
+    def submit(self, job: str, entrypoint: str, runtime_env: Mapping[str, Any], metadata: Mapping[str, str]) -> None:
+        """Start another."""
+
+
+def send(jobs: Server, submission: Submission, folder: Path, environment: Mapping[str, str]) -> Sent:
     """Start `submission` with the files in `folder`, or join the job that runs it already.
 
     Raises ConfigError for a fresh start of what runs, DependencyDown when the cluster does not answer.

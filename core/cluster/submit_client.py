@@ -125,8 +125,9 @@ class Jobs:
 
 def http_address(address: str) -> str:
     """`address` as the URL of a job server. Raises ConfigError for what can only be another of Ray's addresses."""
-    scheme, separator, rest = address.rstrip("/").rpartition("://")
-    if (separator and scheme not in {"http", "https"}) or not rest or rest == "auto":
+    scheme, _, rest = address.rpartition("://")
+    rest = rest.rstrip("/")
+    if scheme not in {"", "http", "https"} or rest in {"", "auto"}:
         raise ConfigError(f"{address!r} is not the address of a job server", path="--address",
                           remedy="give the URL of Ray's dashboard, as http://HEAD:8265")  # fmt: skip
     return f"{scheme or 'http'}://{rest}"

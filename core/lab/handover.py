@@ -21,7 +21,7 @@ VARIABLE = "ASSAY_PROVENANCE"
 """Names the file, in the environment of the process that runs the code."""
 PACKAGES = ("core", "experiments")
 NOT_CODE = {"__pycache__", "_configs"}
-"""Folders that come and go without the code being another; `_configs` is pinned file by file."""
+"""Folders that come and go without the code being another, as hidden files do; `_configs` is pinned file by file."""
 REMEDY = f"submit again with `assay submit`; {VARIABLE} is not for use by hand"
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
@@ -58,7 +58,8 @@ def code_files(root: Path) -> Iterator[Path]:
     """Every file of the packages below `root`, in no order."""
     for package in PACKAGES:
         for file in (root / package).rglob("*"):
-            if file.is_file() and not NOT_CODE.intersection(file.relative_to(root).parts):
+            parts = file.relative_to(root).parts
+            if file.is_file() and not any(part in NOT_CODE or part.startswith(".") for part in parts):
                 yield file
 
 

@@ -1,0 +1,105 @@
+"""A Ray head of the tests' own: one child process for the whole session, on free ports, in a folder of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+START_DEADLINE_S = 60
+STOP_DEADLINE_S = 45
+QUIET = {"RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0"}
+"""Without the first, a token is written to the home folder; it must be set in every process that speaks to Ray."""
+
+
+@dataclass(frozen=True)
+class RayHead:
+    """A running head and what its jobs find there."""
+
+    jobs: str
+    """URL of the job server."""
+    address: str
+    """For ray.init."""
+    environment: dict[str, str]
+    """Of the head, and so of every job's processes; also right for a process that wants to join."""
+    results: Path
+    """$ASSAY_RESULTS of its jobs."""
+
+
+def free_port(low: int = 0, high: int = 0) -> int:
+    """A port that nobody has: any, or the first free one of a range."""
+    for port in range(low, high) if high else (0,):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return int(probe.getsockname()[1])
+    raise AssertionError("no free port")
+
+
+def _command(port: int, dashboard: int, folder: str) -> list[str]:
+    return [
+        str(Path(sys.executable).with_name("ray")), "start", "--head", "--block", "--disable-usage-stats",
+        "--node-ip-address", "127.0.0.1", "--port", str(port), "--temp-dir", folder,
+        "--dashboard-host", "127.0.0.1", "--dashboard-port", str(dashboard),
+        "--dashboard-agent-listen-port", str(free_port()),
+        # Ray gives its workers the ports from 10002 on.
+        "--ray-client-server-port", str(free_port(9200, 10000)),
+        "--num-cpus", "4", "--object-store-memory", str(100 << 20),
+    ]  # fmt: skip
+
+
+def _wait_for(url: str, head: subprocess.Popen[bytes], log: Path) -> None:
+    for _ in range(START_DEADLINE_S * 5):
+        with contextlib.suppress(urllib.error.URLError, OSError), urllib.request.urlopen(f"{url}/api/version") as reply:
+            assert reply.status == 200
+            return
+        assert head.poll() is None, log.read_text()
+        threading.Event().wait(0.2)
+    raise AssertionError(f"the head did not answer: {log.read_text()}")
+
+
+@pytest.fixture(scope="session")
+def ray_head(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayHead]:
+    """The head. It knows no secret of whoever runs the tests."""
+    home = tmp_path_factory.mktemp("head")
+    folder = tempfile.mkdtemp(prefix="ray-")  # short: the names of Ray's sockets are long, and bounded
+    port, dashboard = free_port(), free_port()
+    bin_folder = Path(sys.executable).parent
+    environment = {
+        "PATH": f"{bin_folder}:{os.environ['PATH']}", "HOME": str(home), "HF_HUB_OFFLINE": "1",
+        "ASSAY_RESULTS": str(home / "results"), "ASSAY_CACHE": str(home / "cache"), **QUIET,
+    }  # fmt: skip
+    log = home / "head.log"
+    with log.open("wb") as output:
+        head = subprocess.Popen(
+            _command(port, dashboard, folder), env=environment, cwd=home, stdout=output, stderr=subprocess.STDOUT
+        )
+        try:
+            _wait_for(f"http://127.0.0.1:{dashboard}", head, log)
+            yield RayHead(f"http://127.0.0.1:{dashboard}", f"127.0.0.1:{port}", environment, home / "results")
+        finally:
+            head.send_signal(signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                head.wait(STOP_DEADLINE_S)
+            head.kill()
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def _quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in QUIET.items():
+        monkeypatch.setenv(name, value)
+    for name in ("RAY_ADDRESS", "RAY_API_SERVER_ADDRESS"):
+        monkeypatch.delenv(name, raising=False)
