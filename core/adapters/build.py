@@ -195,8 +195,9 @@ class Workshop:
 
     def _replies(self, acting: RehearsalSpec | None) -> Recordings:
         """A model's recorded replies. Rehearsal models of one name that behave differently must not share theirs."""
+        run = self._places.recordings.parent
         folder = self._places.recordings if acting is None else self._rehearsed(acting)
-        return self._recordings.setdefault(folder, Recordings(folder, RecordingMode.RECORD))
+        return self._recordings.setdefault(folder, Recordings(folder, RecordingMode.RECORD, below=run))
 
     def _rehearsed(self, acting: RehearsalSpec) -> Path:
         return self._places.recordings / f"rehearsal-{digest(acting)[:8]}"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from core.adapters.recording import DamagedRecording, Recording, decode, encode
 from core.adapters.single_flight import Part, SingleFlight
-from core.disk import make_folder, replace
+from core.disk import each, folders, make_folder, read, replace
 from core.errors import RecordingMissing, StoreError
 from core.model.frozen import Frozen
 from core.model.prompt import Completion, Usage
@@ -54,8 +54,10 @@ class Recordings:
     A damaged file is treated as absent, with a warning, when recording; when replaying it is a StoreError.
     """
 
-    def __init__(self, folder: Path, mode: RecordingMode) -> None:
+    def __init__(self, folder: Path, mode: RecordingMode, *, below: Path | None = None) -> None:
+        """With `below`, a folder above `folder`, nothing is made where that one is missing."""
         self.folder = folder
+        self._below = below
         self.mode = mode
         self._flights = SingleFlight[tuple[Recording, bool]]()
 
@@ -102,23 +104,18 @@ class Recordings:
         return fresh, False
 
     def _write(self, recording: Recording) -> None:
-        make_folder(self.folder)
+        make_folder(self.folder, below=self._below)
         replace(self._file(recording.key), encode(recording))
 
     def _read(self, key: str) -> Recording | None:
-        file = self._file(key)
+        content = read(self._file(key))
+        return None if content is None else self._decoded(key, content)
+
+    def _decoded(self, key: str, content: bytes) -> Recording | None:
         try:
-            return decode(file.read_bytes(), key)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise StoreError(
-                f"{file} cannot be read: {error.strerror}",
-                file=str(file),
-                remedy="make the folder readable, then resume",
-            ) from error
+            return decode(content, key)
         except DamagedRecording as error:
-            self._report(file, error)
+            self._report(self._file(key), error)
             return None
 
     def _report(self, file: Path, error: DamagedRecording) -> None:
@@ -130,8 +127,8 @@ class Recordings:
 
     def all(self) -> Iterator[Recording]:
         """Every reply that reads back, by key. Blocks."""
-        for file in sorted(self.folder.glob("*.json")):
-            recording = self._read(file.stem)
+        for name, content in each(self.folder, ".json"):
+            recording = self._decoded(name.removesuffix(".json"), content)
             if recording is not None:
                 yield recording
 
@@ -141,8 +138,7 @@ class Recordings:
 
 def replies_in(root: Path) -> Mapping[str, Recording]:
     """Everything recorded in `root` and the folders right below it, by Recordings.address. Reads every file."""
-    folders = (root, *sorted(path for path in root.glob("*/") if path.is_dir()))
-    kept = (Recordings(folder, RecordingMode.RECORD) for folder in folders)
+    kept = (Recordings(folder, RecordingMode.RECORD) for folder in (root, *folders(root)))
     return {recordings.address(reply.key): reply for recordings in kept for reply in recordings.all()}
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from core.adapters import child
+from core.disk import each, is_object, read
 from core.errors import StoreError
 from core.model.calibration import InjectedFault
 from core.model.specs import RehearsalSpec, RuntimeSpec
@@ -46,15 +47,15 @@ def read_truth(path: Path) -> Mapping[str, InjectedFault]:
     A last line without its newline was being written when the server died: its reply was never sent, so it is left
     out. Any other line that does not read is a StoreError naming the file and the line.
     """
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise StoreError(f"{path} cannot be read: {error}", file=str(path)) from error
+    content = (read(path) or b"") + b"".join(content for _, content in _parts(path))
     whole = content[: content.rfind(b"\n") + 1]
     found = [_fault(line, path, number) for number, line in enumerate(whole.split(b"\n"), start=1) if line]
     return {fault.message_id: fault for fault in found}
+
+
+def _parts(path: Path) -> Iterator[tuple[str, bytes]]:
+    """The lines that a server could not append, on an object store: see core.serving.rehearsal.truth."""
+    return each(path.with_suffix(".parts"), ".jsonl") if is_object(path) else iter(())
 
 
 def _fault(line: bytes, path: Path, number: int) -> InjectedFault:

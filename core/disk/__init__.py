@@ -6,7 +6,7 @@ store that stands in for one; only this package knows which. Blocking: inside an
 
 from __future__ import annotations
 
-from core.disk.anywhere import dated, is_file, make_folder, move, read, read_all, remove, replace
+from core.disk.anywhere import dated, each, folders, is_file, make_folder, move, read, remove, replace
 from core.disk.deadline import within
 from core.disk.faults import store_error
 from core.disk.files import sync_folder
@@ -14,13 +14,14 @@ from core.disk.locations import is_object, location
 
 __all__ = [
     "dated",
+    "each",
+    "folders",
     "is_file",
     "is_object",
     "location",
     "make_folder",
     "move",
     "read",
-    "read_all",
     "remove",
     "replace",
     "store_error",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from core.disk import files, objects
@@ -26,11 +26,20 @@ def read(file: Path) -> bytes | None:
     return objects.read(file) if is_object(file) else within(lambda: files.read(file), file)
 
 
-def read_all(folder: Path, suffix: str) -> Mapping[str, bytes]:
-    """Name -> content of the files right in `folder` whose names end so, sorted. Raises StoreError."""
+def each(folder: Path, suffix: str = "") -> Iterator[tuple[str, bytes]]:
+    """Name and content of the files right in `folder` whose names end so, sorted. Raises StoreError."""
     if is_object(folder):
-        return objects.read_all(folder, suffix)
-    return files.read_all(folder, suffix)
+        yield from objects.each(folder, suffix)
+        return
+    for file in within(lambda: sorted(folder.glob(f"*{suffix}")), folder):
+        content = read(file) if is_file(file) else None
+        if content is not None:
+            yield file.name, content
+
+
+def folders(root: Path) -> Sequence[Path]:
+    """The folders right below `root`, sorted; none where it is not there. Raises StoreError."""
+    return objects.folders(root) if is_object(root) else within(lambda: files.folders(root), root)
 
 
 def is_file(file: Path) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from core.disk.faults import store_error
@@ -39,10 +39,14 @@ def read(file: Path) -> bytes | None:
         raise store_error(error, file) from error
 
 
-def read_all(folder: Path, suffix: str) -> Mapping[str, bytes]:
-    """Name -> content of the files in `folder` whose names end so, sorted. Raises StoreError."""
-    found = ((file.name, read(file)) for file in sorted(folder.glob(f"*{suffix}")))
-    return {name: content for name, content in found if content is not None}
+def folders(root: Path) -> Sequence[Path]:
+    """The folders right below `root`, sorted; none where it is not there. Raises StoreError."""
+    try:
+        return sorted(path for path in root.iterdir() if path.is_dir())
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise store_error(error, root) from error
 
 
 def remove(file: Path) -> None:

@@ -13,6 +13,8 @@ from core.disk.refusals import is_conflict, is_taken, lacks_bucket, no_bucket, t
 from core.errors import AssayError, StoreError
 
 Result = TypeVar("Result")
+BATCH = 200
+"""Objects read at a time, so that a folder of many does not have to fit into memory."""
 CONFLICTS = 4
 """How often a conditional put that met another one under way is sent again."""
 
@@ -49,26 +51,32 @@ def read(file: Path) -> bytes | None:
     return None
 
 
-def read_all(folder: Path, suffix: str) -> Mapping[str, bytes]:
-    """Name -> content of the objects right in `folder` whose names end so, sorted; many requests at a time."""
+def each(folder: Path, suffix: str) -> Iterator[tuple[str, bytes]]:
+    """Name and content of the objects right in `folder` whose names end so, sorted; BATCH requests at a time."""
     listed = [name for name in names(folder) if name.endswith(suffix)]
-    if not listed:
-        return {}
-    keys = {_key(folder / name): name for name in listed}
-    found = _asked(folder, lambda store, _: store.cat(list(keys), on_error="return"))
-    for fault in found.values():
-        if isinstance(fault, Exception) and not isinstance(fault, FileNotFoundError):
-            raise told(fault, folder) from fault
-    return {name: bytes(found[key]) for key, name in keys.items() if isinstance(found[key], bytes)}
+    for start in range(0, len(listed), BATCH):
+        keys = {_key(folder / name): name for name in listed[start : start + BATCH]}
+        found = _asked(folder, lambda store, _, keys=keys: store.cat(list(keys), on_error="return"))
+        for key, name in keys.items():
+            if isinstance(found[key], bytes):
+                yield name, found[key]
+            elif not isinstance(found[key], FileNotFoundError):
+                raise told(found[key], folder) from found[key]
+
+
+def read_all(folder: Path, suffix: str) -> Mapping[str, bytes]:
+    """`each`, as one mapping."""
+    return dict(each(folder, suffix))
+
+
+def folders(root: Path) -> Sequence[Path]:
+    """The prefixes right below `root` that hold something, sorted. Raises StoreError, ConfigError."""
+    return [root / name for name in _listed(root, "directory")]
 
 
 def names(folder: Path) -> Sequence[str]:
     """The objects right in `folder`, sorted by name. Raises StoreError, ConfigError."""
-    try:
-        entries = _asked(folder, lambda store, key: store.ls(key, detail=True))
-    except FileNotFoundError:
-        return ()
-    return sorted(entry["name"].rpartition("/")[2] for entry in entries if entry["type"] == "file")
+    return _listed(folder, "file")
 
 
 def is_there(file: Path) -> bool:
@@ -105,6 +113,14 @@ def move(source: Path, target: Path, *, leaving: str) -> bool:
     for part in moving:
         remove([source / part])
     return bool(moving)
+
+
+def _listed(folder: Path, kind: str) -> list[str]:
+    try:
+        entries = _asked(folder, lambda store, key: store.ls(key, detail=True))
+    except FileNotFoundError:
+        return []
+    return sorted(entry["name"].rstrip("/").rpartition("/")[2] for entry in entries if entry["type"] == kind)
 
 
 def _asked(file: Path, request: Callable[..., Result]) -> Result:

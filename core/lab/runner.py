@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -56,12 +57,12 @@ async def execute(prepared: Prepared[ConfigT], lab: Laboratory) -> Outcome:
     acknowledged before are kept. A BudgetExhausted ends in a partial report.
     """
     folder = prepared.folder(lab.results)
-    with folder.driven():
+    with folder.driven(lab.clock), folder.logging(lab.cache) as logs:
         before = folder.outcome
         if before is not None and before.status is Status.COMPLETE and folder.holds(before.files):
             return before
         folder.write("config.yaml", prepared.text.encode())
-        places = Places(lab.configs, lab.cache, folder.path / "recordings", folder.path / "logs")
+        places = Places(lab.configs, lab.cache, folder.path / "recordings", logs)
         async with (
             lab.workshop(places, prepared.config.runtime, lab.clock) as shop,
             prepared.experiment.open(prepared.config, Workspace(folder.path, lab.configs, shop), lab.clock) as session,
@@ -153,7 +154,7 @@ class _Drive:
         return tuple(trouble)
 
     async def _fill(self, cell: Cell) -> None:
-        with self.folder.journal(cell.id) as journal:
+        with await asyncio.to_thread(self.folder.journal, cell.id) as journal:
             count = len(journal.rows) + await self._outliving(cell, journal)
         if count > cell.expected:
             raise StoreError(
@@ -161,7 +162,7 @@ class _Drive:
                 remedy="restore cells/ from a copy, or run again with --fresh (the old run is kept aside)",
             )
         if count == cell.expected:
-            self.folder.mark_done(cell.id)
+            await asyncio.to_thread(self.folder.mark_done, cell.id)
 
     async def _outliving(self, cell: Cell, journal: Journal) -> int:
         """The rest of `cell`, whatever becomes of the workers that run it; how many rows that was."""

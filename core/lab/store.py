@@ -24,7 +24,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from core.disk import dated, is_file, is_object, location, make_folder, move, read, read_all, remove, replace
+from core.disk import dated, each, is_file, is_object, location, make_folder, move, read, remove, replace
 from core.errors import AssayError, ConfigError, StoreError
 from core.lab import segments
 from core.lab.journal import Held, Journal
@@ -111,7 +111,7 @@ class RunFolder:
             yield local
         finally:
             try:
-                for name, content in read_all(local, "").items():
+                for name, content in each(local):
                     replace(logs / name, content)
             except AssayError as error:
                 _log.warning("the logs stay in %s: %s", local, error)

@@ -9,6 +9,7 @@ import typer
 
 from core.adapters.rehearsal import read_truth
 from core.avap import PARSER_VERSION, Vocabulary, check
+from core.disk import folders
 from core.errors import ConfigError, StoreError
 from core.flows.recheck import Recheck, RowChange, Shift
 from core.flows.recheck import recheck as compare
@@ -98,7 +99,7 @@ def _background(folder: RunFolder) -> Background:
             f"{folder.name} is no evaluation behind the syntactic gate", remedy="name a run of msvl: assay list"
         )
     config = draft.validated(MsvlConfig)
-    files = sorted((folder.path / "logs").glob("rehearsal-truth-*.jsonl"))
+    files = [replies / "truth.jsonl" for replies in folders(folder.path / "recordings")]
     truth = {message: fault for file in files for message, fault in read_truth(file).items()}
     return Background(record=record, questions=(), gates=config.gates, bands=config.bands, truth=truth or None)
 

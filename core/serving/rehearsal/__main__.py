@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
+from core.disk import location
 from core.errors import AssayError
 from core.serving.lifeline import announce
 from core.serving.rehearsal.server import serve, serve_as_child

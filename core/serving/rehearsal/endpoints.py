@@ -22,7 +22,7 @@ from core.serving.rehearsal.quota import RequestQuota
 from core.serving.rehearsal.responses import Broken, Events, Hanging, json_response
 from core.serving.rehearsal.settings import Settings
 from core.serving.rehearsal.trouble import Trouble, Troubles
-from core.serving.rehearsal.truth import TruthFile
+from core.serving.rehearsal.truth import Truth, open_truth
 
 MODELS = ("rehearsal-answerer-2026-11-21", "rehearsal-judge-2026-11-21")
 """What the list of models shows; any name with the prefix `rehearsal` is served."""
@@ -32,7 +32,7 @@ RELEASED = "2026-11-21T00:00:00Z"
 class Rehearsal:
     """The endpoints over one Settings."""
 
-    def __init__(self, settings: Settings, clock: Clock, truth: TruthFile | None) -> None:
+    def __init__(self, settings: Settings, clock: Clock, truth: Truth | None) -> None:
         self._settings = settings
         self._clock = clock
         self._truth = truth
@@ -134,7 +134,7 @@ async def _not_found(http: HttpRequest, _: Exception) -> Response:
 
 def application(settings: Settings, clock: Clock) -> Starlette:
     """The ASGI application. Opens the truth file, if there is one."""
-    rehearsal = Rehearsal(settings, clock, TruthFile(settings.truth) if settings.truth else None)
+    rehearsal = Rehearsal(settings, clock, open_truth(settings.truth) if settings.truth else None)
     batches = Batches(rehearsal.entry, clock, latency_ms=settings.batch_ms)
     return Starlette(
         routes=[

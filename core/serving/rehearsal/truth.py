@@ -1,14 +1,49 @@
-"""The truth file: one line per spoiled reply, on disk before the reply leaves, never two for one message."""
+"""The truth file: one line per spoiled reply, durable before the reply leaves, never two for one message.
+
+On an object store nothing can be appended to: beside the file, which stays empty, each line is an object of its own.
+"""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Protocol
 
 from pydantic import ValidationError
 
-from core.errors import ConfigError
+from core.disk import is_object, objects, replace
+from core.errors import AssayError, ConfigError
 from core.model.calibration import InjectedFault
+
+
+class Truth(Protocol):
+    """Where a server writes down what it spoiled."""
+
+    def tell(self, fault: InjectedFault) -> None:
+        """Write `fault` down unless its message is known; returns when it is durable. Raises OSError when it is not."""
+
+
+def open_truth(path: Path) -> Truth:
+    """The truth file `path`, made when absent. Raises ConfigError, StoreError."""
+    return TruthObjects(path) if is_object(path) else TruthFile(path)
+
+
+class TruthObjects:
+    """A folder of objects beside the empty `path`, one for each message."""
+
+    def __init__(self, path: Path) -> None:
+        """Put `path`, which says that a server of ours was here. Raises ConfigError, StoreError."""
+        replace(path, b"")
+        self._folder = path.with_suffix(".parts")
+
+    def tell(self, fault: InjectedFault) -> None:
+        """As Truth.tell."""
+        try:
+            objects.create(self._folder / f"{fault.message_id}.jsonl", fault.model_dump_json().encode() + b"\n")
+        except FileExistsError:
+            return
+        except AssayError as error:
+            raise OSError(str(error)) from error
 
 
 class TruthFile:
