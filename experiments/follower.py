@@ -17,7 +17,7 @@ from core.errors import AssayError, ConfigError, DependencyDown, StoreError
 from core.lab.store import RunFolder
 from core.model.specs import TrackSpec
 from experiments.tracker import END, Job
-from experiments.tracking import home, is_settled, note_failure
+from experiments.tracking import home, is_settled
 
 MODULE = "experiments.tracker"
 LOG = "track.log"
@@ -113,7 +113,7 @@ class Child:
     def _fail(self, reason: str) -> None:
         self._close()
         with contextlib.suppress(StoreError):
-            note_failure(home(self.folder), self.target, reason)
+            state.Notes(home(self.folder), self.target.name).failed(reason)
         raise DependencyDown(
             reason,
             endpoint=self.target.base_url,

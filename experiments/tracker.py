@@ -10,10 +10,10 @@ import os
 import signal
 import sys
 import threading
-from pathlib import Path
 
 from core.adapters.track import Target, load
 from core.adapters.track.target import confine
+from core.disk import location
 from core.errors import AssayError, ConfigError, DependencyDown
 from core.lab.store import RunFolder
 from core.model.frozen import Frozen
@@ -44,7 +44,7 @@ def main() -> None:
     """Follow the run until told to end, then send what is left. Exit codes as those of `assay`."""
     job, ended = Job.model_validate_json(sys.argv[1]), threading.Event()
     threading.Thread(target=_listen, args=(ended,), name="lifeline", daemon=True).start()
-    folder = RunFolder(Path(job.folder))
+    folder = RunFolder(location(job.folder))
     try:
         if job.interval_s is not None:
             _follow(folder, job, ended)

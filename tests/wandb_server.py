@@ -7,7 +7,6 @@ trouble. Written from what the client sends; it is no W&B, and what only W&B can
 from __future__ import annotations
 
 import asyncio
-import base64
 import contextlib
 import gzip
 import json
@@ -96,7 +95,7 @@ class WandbServer:
 
     def _answer(self, method: str, path: str, operation: str, asked: dict[str, Any], body: bytes) -> Response:
         if path == "/graphql":
-            found = getattr(self, f"_{operation}", None)
+            found = getattr(self, f"_{_snake(operation)}", None)
             if found is None:
                 self.unknown.append(f"{operation}: {asked}")
                 return JSONResponse({"errors": [{"message": f"unknown operation {operation}"}]}, status_code=400)
@@ -120,13 +119,13 @@ class WandbServer:
             run.exit_code = sent.get("exitcode")
         return {}
 
-    def _Viewer(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def _viewer(self, asked: dict[str, Any]) -> dict[str, Any]:
         return {"viewer": {"id": "u", "entity": "team", "username": "me", "email": "", "flags": "{}",
                            "teams": {"edges": []}}}  # fmt: skip
 
-    def _RunResumeStatus(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def _run_resume_status(self, asked: dict[str, Any]) -> dict[str, Any]:
         run = self.runs.get(asked["name"])
-        bucket = None
+        bucket: dict[str, Any] | None = None
         if run is not None:
             last = run.history[-1:]
             bucket = {
@@ -137,7 +136,7 @@ class WandbServer:
             }  # fmt: skip
         return {"model": {"id": "p", "name": "assay", "entity": {"id": "e", "name": "team"}, "bucket": bucket}}
 
-    def _UpsertBucket(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def _upsert_bucket(self, asked: dict[str, Any]) -> dict[str, Any]:
         is_new = asked["name"] not in self.runs
         run = self.runs.setdefault(asked["name"], RemoteRun(asked["name"]))
         run.fields |= {key: value for key, value in asked.items() if value is not None}
@@ -148,17 +147,17 @@ class WandbServer:
         }  # fmt: skip
         return {"upsertBucket": {"bucket": bucket, "inserted": is_new}}
 
-    def _CreateRunFiles(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def _create_run_files(self, asked: dict[str, Any]) -> dict[str, Any]:
         files = [{"name": name, "uploadUrl": f"{self.url}/upload/{asked['run']}/{name}"} for name in asked["files"]]
         return {"createRunFiles": {"runID": asked["run"], "uploadHeaders": [], "files": files}}
 
-    def _ArtifactType(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def _artifact_type(self, asked: dict[str, Any]) -> dict[str, Any]:
         return {"project": {"artifact": None}}
 
-    def _ServerFeaturesQuery(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def _server_features_query(self, asked: dict[str, Any]) -> dict[str, Any]:
         return {"serverInfo": {"features": []}}
 
-    def _CreateArtifact(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def _create_artifact(self, asked: dict[str, Any]) -> dict[str, Any]:
         given = asked["input"]
         key = (given["artifactCollectionName"], given["digest"])
         found = self.artifacts.setdefault(key, RemoteArtifact(f"artifact-{len(self.artifacts) + 1}", key[0]))
@@ -167,18 +166,18 @@ class WandbServer:
         artifact = {"id": found.id, "state": found.state, "artifactSequence": {"latestArtifact": None}}
         return {"createArtifact": {"artifact": artifact}}
 
-    def _CreateArtifactManifest(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def _create_artifact_manifest(self, asked: dict[str, Any]) -> dict[str, Any]:
         upload = {"uploadUrl": f"{self.url}/upload/{asked['artifactID']}/manifest", "uploadHeaders": []}
         file = {"id": "f", **(upload if asked["includeUpload"] else {})}
         return {"createArtifactManifest": {"artifactManifest": {"id": asked["artifactID"], "file": file}}}
 
-    def _UpdateArtifactManifest(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def _update_artifact_manifest(self, asked: dict[str, Any]) -> dict[str, Any]:
         upload = {"uploadUrl": f"{self.url}/upload/{asked['artifactManifestID']}/manifest", "uploadHeaders": []}
         manifest = {"id": asked["artifactManifestID"], "file": {"id": "f", **upload}}
         return {"updateArtifactManifest": {"artifactManifest": manifest}}
 
-    def _CreateArtifactFiles(self, asked: dict[str, Any]) -> dict[str, Any]:
-        nodes = [
+    def _create_artifact_files(self, asked: dict[str, Any]) -> dict[str, Any]:
+        nodes: list[dict[str, Any]] = [
             {"storagePath": f"{file['artifactID']}/{file['name']}", "uploadHeaders": [], "uploadMultipartUrls": None,
              "uploadUrl": f"{self.url}/upload/{file['artifactID']}/{file['name']}",
              "artifact": {"id": file["artifactID"]}}
@@ -186,19 +185,19 @@ class WandbServer:
         ]  # fmt: skip
         return {"createArtifactFiles": {"files": {"edges": [{"node": node} for node in nodes]}}}
 
-    def _CommitArtifact(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def _commit_artifact(self, asked: dict[str, Any]) -> dict[str, Any]:
         found = self._artifact(asked["artifactID"])
         found.state = "COMMITTED"
         return {"commitArtifact": {"artifact": {"id": found.id, "digest": "d"}}}
 
-    def _UseArtifact(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def _use_artifact(self, asked: dict[str, Any]) -> dict[str, Any]:
         given = asked["input"]
         found, used = self._artifact(given["artifactID"]), self.runs[given["runName"]].used
         if found.name not in used:
             used.append(found.name)
         return {"useArtifact": {"artifact": {"id": found.id}}}
 
-    def _ArtifactByID(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def _artifact_by_id(self, asked: dict[str, Any]) -> dict[str, Any]:
         found = self._artifact(asked["id"])
         project = {"id": "p", "internalId": "p", "name": "assay", "entity": {"name": "team"}}
         sequence = {"__typename": "ArtifactSequence", "name": found.name, "project": project}
@@ -211,6 +210,10 @@ class WandbServer:
 
     def _artifact(self, wanted: str) -> RemoteArtifact:
         return next(artifact for artifact in self.artifacts.values() if artifact.id == wanted)
+
+
+def _snake(operation: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", operation).lower()
 
 
 @contextlib.contextmanager

@@ -20,7 +20,8 @@ from core.model.frozen import Frozen
 from core.model.specs import TrackMode
 from experiments.follower import Child
 from experiments.places import results_root
-from experiments.tracking import home, is_settled, kept, stage_of, track_spec, views_of
+from experiments.tracked import track_spec
+from experiments.tracking import home, is_settled, kept, stage_of, views_of
 from experiments.view import emit_json, terminal
 
 app = typer.Typer(no_args_is_help=True, help="Weights & Biases as a copy of the record.")

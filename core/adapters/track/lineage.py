@@ -19,7 +19,7 @@ NAME_LENGTH = 128
 
 def of_suite(record: RunRecord, config: Mapping[str, Any], name: str) -> tuple[Artifact, ...]:
     """Index, golden set and few-shot pool of one suite."""
-    own = [suite for suite in record.suites if suite.suite == name]
+    own = [suite for suite in record.suites if _is_of(name, suite.suite)]
     pools = [_pool(config, suite) for suite in own]
     return tuple(_distinct([*(_index(suite.index) for suite in own), *_golden(record, config),
                             *_pools(record, pools)]))  # fmt: skip
@@ -44,8 +44,8 @@ def made(record: RunRecord, report: Mapping[str, bytes], papers: Mapping[str, by
 
 def suite_config(record: RunRecord, config: Mapping[str, Any], name: str) -> dict[str, Any]:
     """What sets this suite apart: its part of the configuration, and what the record says it really was."""
-    written = [suite for suite in _suites(config) if suite.get("name") == name]
-    recorded = [suite for suite in record.suites if suite.suite == name]
+    written = [suite for suite in _suites(config) if _is_of(name, str(suite.get("name")))]
+    recorded = [suite for suite in record.suites if _is_of(name, suite.suite)]
     return {
         "suite": name,
         **({"spec": written[0]} if written else {}),
@@ -56,6 +56,11 @@ def suite_config(record: RunRecord, config: Mapping[str, Any], name: str) -> dic
 def artifact_name(kind: str, name: str) -> str:
     """A name that W&B takes: letters, digits, dots, dashes and underscores."""
     return re.sub(r"[^A-Za-z0-9._-]+", "_", f"{kind}-{name}")[:NAME_LENGTH]
+
+
+def _is_of(name: str, suite: str) -> bool:
+    """Whether `name` is the suite, or an arm of it."""
+    return name == suite or name.startswith(f"{suite}.")
 
 
 def _index(manifest: IndexManifest) -> Artifact:

@@ -58,14 +58,20 @@ def tracked_ids(record: RunRecord, suites: Sequence[str] = ()) -> Mapping[str, s
     The same record always gives the same ids, and a run that was started over (`--fresh`) gives others: W&B must not
     mix two runs that share a configuration. They begin with the fingerprint that the run folder shows.
     """
-    names = [suite.suite for suite in record.suites] or suites
-    return {job: _id(record, job) for job in (WHOLE, *names)}
+    return {job: _id(record, job) for job in (WHOLE, *(suites or [suite.suite for suite in record.suites]))}
 
 
 def project(subject: Subject) -> tuple[View, ...]:
     """The views of `subject`: the suites in the order of the record, then the run as a whole."""
-    suites = list(dict.fromkeys([*(s.suite for s in subject.record.suites), *(c.suite for c in subject.cells)]))
-    return (*(_suite(subject, name) for name in suites), _whole(subject))
+    return (*(_suite(subject, name) for name in _suite_names(subject)), _whole(subject))
+
+
+def _suite_names(subject: Subject) -> list[str]:
+    """The suites of the record; where one has cells of several arms (`suite.arm`), the arms in its stead."""
+    celled = dict.fromkeys(cell.suite for cell in subject.cells)
+    recorded = [suite.suite for suite in subject.record.suites]
+    armless = [name for name in recorded if not any(found.startswith(f"{name}.") for found in celled)]
+    return list(dict.fromkeys([*armless, *celled]))
 
 
 def _id(record: RunRecord, job: str) -> str:
@@ -95,7 +101,7 @@ def _suite(subject: Subject, name: str) -> View:
 
 def _whole(subject: Subject) -> View:
     record, report = subject.record, subject.report
-    whole = {"binding_faults": tables.words("fault", subject.binding_faults)}
+    whole = {"binding_faults": tables.words("fault", subject.binding_faults), **tables.sheets(subject.files)}
     if report is not None:
         whole.update(tables.of_report(report))
     return View(
@@ -109,11 +115,15 @@ def _whole(subject: Subject) -> View:
         summary={**_standing(subject), **_reported(subject)},
         exit_code=subject.exit_code,
         tables={name: table for name, table in whole.items() if table.rows},
-        pages={name: content for name, content in subject.files.items() if name.endswith(".html")},
-        images={name: content for name, content in subject.files.items() if name.endswith(".png")},
+        pages=_ending(subject.files, ".html", ".svg"),
+        images=_ending(subject.files, ".png"),
         used=lineage.of_run(record, subject.config),
         made=lineage.made(record, subject.files, subject.papers),
     )
+
+
+def _ending(files: Mapping[str, bytes], *suffixes: str) -> dict[str, bytes]:
+    return {name: content for name, content in files.items() if name.endswith(suffixes)}
 
 
 def _history(cells: Sequence[CellRows]) -> tuple[HistoryRow, ...]:

@@ -6,6 +6,7 @@ summary and configuration are overwritten by equal values, and artifacts of equa
 
 from __future__ import annotations
 
+import json
 from contextlib import AbstractContextManager
 from enum import StrEnum
 from pathlib import Path
@@ -48,7 +49,10 @@ def send(view: View, target: Target, stage: Stage) -> str:
                     artifact.wait()  # finish() is silent about one that failed
             # Leaving a run as a context manager would always call it a success.
             run.finish(exit_code=view.exit_code if stage is Stage.WHOLE else 0)
-            return str(run.url or "") if target.mode is TrackMode.ONLINE else ""
+            if target.mode is TrackMode.ONLINE:
+                _require_uploaded(Path(run.settings.log_internal))
+                return str(run.url or "")
+            return ""
     except Exception as error:  # whatever wandb raises, and it raises much, is W&B not taking the run
         raise DependencyDown(
             f"W&B did not take {view.name}: {_first_line(error)}",
@@ -122,6 +126,14 @@ def _send_files(run: Any, view: View, scratch: Path) -> tuple[Any, ...]:
         file.write_bytes(image)
         run.summary[f"plot_{file.stem}"] = wandb.Image(str(file))
     return (*used, *(run.log_artifact(_artifact(a)) for a in view.made))
+
+
+def _require_uploaded(log: Path) -> None:
+    """Raise OSError when wandb gave up on sending points: it says so in its log, and calls the run finished."""
+    lines = log.read_text("utf-8", "replace").splitlines()
+    fatal = [line for line in lines if '"level":"ERROR+' in line]
+    if fatal:
+        raise OSError(json.loads(fatal[0]).get("msg", fatal[0]))
 
 
 def _artifact(of: Artifact) -> Any:

@@ -8,7 +8,7 @@ is one chunk, or a first, middle ones and a last. A block's last 6 bytes or fewe
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ MARK = b":W&B"
 HEADER = 7
 BLOCK = 32 * 1024
 CHUNK = struct.Struct("<IHB")
+SYNCED = ".synced"
+"""Ending of wandb's own mark beside a file that it has uploaded."""
 FULL, FIRST, MIDDLE, LAST = 1, 2, 3, 4
 
 
@@ -61,6 +63,19 @@ def records(file: Path) -> Iterator[Any]:
         record = Record()
         record.ParseFromString(payload)
         yield record
+
+
+def uploaded(folder: Path) -> frozenset[str]:
+    """Ids of the runs below `folder` that `wandb sync` has sent, by the mark it leaves."""
+    return frozenset(file.name.removeprefix("run-").removesuffix(f".wandb{SYNCED}") for file in
+                     folder.glob(f"wandb/offline-run-*/run-*.wandb{SYNCED}"))  # fmt: skip
+
+
+def mark_uploaded(folder: Path, ids: Collection[str]) -> None:
+    """Have `wandb sync` pass the files of `ids` over: it would add their points to those that are there already."""
+    for file in folder.glob("wandb/offline-run-*/run-*.wandb"):
+        if file.name.removeprefix("run-").removesuffix(".wandb") in ids:
+            file.with_name(file.name + SYNCED).touch()
 
 
 def spooled(folder: Path) -> tuple[SpooledRun, ...]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from core.adapters.track.target import OFFLINE
 from core.disk import make_folder, replace
 from core.model.frozen import Frozen
 
@@ -45,6 +47,11 @@ class TrackState(Frozen):
         """The state of one target; empty for one never sent to."""
         return self.targets.get(target, TargetState())
 
+    def online(self) -> frozenset[str]:
+        """Ids of the W&B runs that were sent, or begun to be sent, to a server."""
+        servers = [at for name, at in self.targets.items() if name != OFFLINE]
+        return frozenset(run for at in servers for run in (*at.sent, *at.pending))
+
     def with_target(self, target: str, state: TargetState) -> TrackState:
         """The state with one target replaced."""
         return self.model_copy(update={"targets": {**self.targets, target: state}})
@@ -62,3 +69,38 @@ def write(folder: Path, state: TrackState) -> None:
     """Keep `state` in `folder`, made when absent. Raises StoreError."""
     make_folder(folder)
     replace(folder / FILE, f"{state.model_dump_json(indent=2)}\n".encode())
+
+
+@dataclass(frozen=True)
+class Notes:
+    """What is noted while one target is sent to. Every note is on disk before the next step; each raises StoreError."""
+
+    folder: Path
+    target: str
+
+    def begin(self, ids: Sequence[str]) -> None:
+        """Say what is about to be sent, so that a kill leaves the truth behind. Offline files are made anew."""
+        before = self._now()
+        self._put(pending=tuple(ids), failure="", sent={} if ids and self.target == OFFLINE else before.sent)
+
+    def sent(self, run: str, digest: str, url: str) -> None:
+        """One W&B run is there."""
+        before = self._now()
+        left = tuple(each for each in before.pending if each != run)
+        self._put(sent={**before.sent, run: Sent(digest=digest, url=url)}, pending=left)
+
+    def failed(self, reason: str) -> None:
+        """The attempt ended early."""
+        self._put(failure=reason, settled="")
+
+    def settle(self, mark: str) -> TargetState:
+        """All is there; `mark` is that of the outcome it was sent with, empty for a run under way."""
+        return self._put(settled=mark, pending=(), failure="")
+
+    def _now(self) -> TargetState:
+        return read(self.folder).at(self.target)
+
+    def _put(self, **changed: object) -> TargetState:
+        after = self._now().model_copy(update=changed)
+        write(self.folder, read(self.folder).with_target(self.target, after))
+        return after

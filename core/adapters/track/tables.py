@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -42,6 +44,12 @@ def any_rows(rows: Sequence[Mapping[str, Any]]) -> Table:
 def words(column: str, lines: Sequence[str]) -> Table:
     """A list of words as a table of one column."""
     return Table((column,), tuple((line,) for line in lines))
+
+
+def sheets(files: Mapping[str, bytes]) -> dict[str, Table]:
+    """The CSV files of a report, numbers as numbers and empty fields as unknown."""
+    found = {name.removesuffix(".csv"): content for name, content in files.items() if name.endswith(".csv")}
+    return {name: _sheet(content.decode("utf-8")) for name, content in found.items()}
 
 
 def of_suite(suite: SuiteSummary) -> dict[str, Table]:
@@ -154,6 +162,22 @@ def _runs(suite: SuiteSummary) -> Table:
 
 def _list(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers))
+
+
+def _sheet(text: str) -> Table:
+    head, *lines = list(csv.reader(io.StringIO(text))) or [[]]
+    columns = [_one_type([_field(line[at]) if at < len(line) else None for line in lines]) for at in range(len(head))]
+    return Table(tuple(head), tuple(zip(*columns, strict=True)))
+
+
+def _field(text: str) -> Scalar:
+    if text == "":
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return number if math.isfinite(number) else text
 
 
 def _one_type(column: Sequence[Scalar]) -> Sequence[Scalar]:
