@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from core.measure.concentration import concentrations
+from core.measure.priorities import priorities
 from core.model.evaluation import Confusion, ConfusionCell, ConstructCoverage, ConstructFailures
 from core.model.judged import JudgedRow
 from core.model.sample import GoldenQuestion
@@ -12,16 +14,23 @@ from core.model.syntax import Category, Validity
 
 
 def confusion(
-    rows: Iterable[JudgedRow], questions: Sequence[GoldenQuestion], coverage: Iterable[ConstructCoverage]
+    rows: Iterable[JudgedRow],
+    questions: Sequence[GoldenQuestion],
+    coverage: Iterable[ConstructCoverage],
+    *,
+    seed: int = 0,
 ) -> Confusion:
     """The confusion of `rows`, with a line for every construct that one of `questions` is about."""
     rows = tuple(rows)
     covered = {line.node_type: line for line in coverage}
     constructs = sorted({construct for question in questions for construct in question.constructs})
     lines = [_line(construct, rows, questions, covered.get(construct)) for construct in constructs]
+    ordered = tuple(sorted(lines, key=lambda line: (-line.invalid, line.node_type)))
     return Confusion(
         cells=_cells(row for row in rows if row.category is not None),
-        constructs=tuple(sorted(lines, key=lambda line: (-line.invalid, line.node_type))),
+        constructs=ordered,
+        document_next=priorities(rows, ordered),
+        concentrations=concentrations(rows, questions, seed=seed),
     )
 
 

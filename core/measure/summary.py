@@ -27,6 +27,7 @@ from core.measure.suite import (
 )
 from core.model.calibration import InjectedFault
 from core.model.evaluation import ConstructCoverage, EvaluationReport, SuiteSummary, Timing
+from core.model.frozen import seed_for
 from core.model.judged import JudgedRow, Metric
 from core.model.record import FewShotStatus, RunRecord, SuiteRecord, binding_faults
 from core.model.sample import GoldenQuestion
@@ -119,7 +120,12 @@ def _suite(suite: SuiteRows, record: SuiteRecord, background: Background) -> Sui
         questions=question_summaries(suite),
         retrieval=retrieval_summary(suite, record),
         few_shot=few_shot_summary(suite, record.few_shot),
-        confusion=confusion(suite.rows, suite.questions, background.coverage.get(suite.suite, ())),
+        confusion=confusion(
+            suite.rows,
+            suite.questions,
+            background.coverage.get(suite.suite, ()),
+            seed=seed_for(background.record.seed, "confusion", suite.suite),
+        ),
         calibration=None if truth is None else calibrate(suite.rows, truth),
         unanswerable=unanswerable_summary(suite),
         spend=spend(suite.rows),

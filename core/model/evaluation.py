@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 
 from core.model.comparison import Comparison
 from core.model.degenerate import Degenerate
@@ -37,10 +38,13 @@ __all__ = [
     "CalibrationLine",
     "Call",
     "Comparison",
+    "ConcentratedIn",
+    "Concentration",
     "Confusion",
     "ConfusionCell",
     "ConstructCoverage",
     "ConstructFailures",
+    "DocumentNext",
     "Estimate",
     "EvaluationReport",
     "FewShotSummary",
@@ -61,6 +65,7 @@ __all__ = [
     "Spend",
     "SuiteSummary",
     "SyntaxSummary",
+    "Thin",
     "Timing",
     "UnanswerableSummary",
     "UnscoredReason",
@@ -209,12 +214,60 @@ class ConstructFailures(Frozen):
     """In the few-shot pool; None when that was not counted."""
 
 
+class Thin(StrEnum):
+    """Where a construct is shown least."""
+
+    DOCUMENTATION = "documentation"
+    EXAMPLES = "few-shot examples"
+
+
+class DocumentNext(Frozen):
+    """A construct that is worth documenting, or showing in examples; see core.measure.priorities for the score."""
+
+    node_type: str
+    score: float
+    """Failures / (1 + passages + examples)."""
+    failures: float
+    """INVALID answers laid to it: each counts once, in equal parts for the constructs that it is about."""
+    invalid: int
+    """INVALID answers to questions about it."""
+    code_bearing: int
+    passages: int
+    examples: int
+    thin: Thin
+    """Which of the two shows it less."""
+
+
+class ConcentratedIn(StrEnum):
+    """What failures may be concentrated in."""
+
+    CATEGORY = "category"
+    CONSTRUCT = "construct"
+    CATEGORY_BY_CONSTRUCT = "category x construct"
+
+
+class Concentration(Frozen):
+    """Whether failures are concentrated, by a permutation test over questions; see core.measure.concentration."""
+
+    where: ConcentratedIn
+    statistic: float | None
+    """Pearson's chi-squared."""
+    p: float | None
+    """None where too few questions failed."""
+    failing_questions: int
+    invalid: int
+    resamples: int
+
+
 class Confusion(Frozen):
     """Failure category x question x construct."""
 
     cells: tuple[ConfusionCell, ...]
     constructs: tuple[ConstructFailures, ...]
     """Most invalid answers first."""
+    document_next: tuple[DocumentNext, ...] = ()
+    """Most urgent first."""
+    concentrations: tuple[Concentration, ...] = ()
 
 
 class CalibrationLine(Frozen):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from core.lab.report import comparison
+from core.lab.report.failures import concentrated, urgent
 from core.lab.report.words import (
     METRIC_NAMES,
     calibration_line,
@@ -80,6 +81,17 @@ def _suite(suite: SuiteSummary) -> Iterator[str]:
         yield from _table(
             ("category", "question", "times", "constructs"),
             [(c.category.value, c.question, str(c.count), ", ".join(c.constructs)) for c in suite.confusion.cells],
+        )
+        yield ""
+        yield from (f"- {concentrated(found)}" for found in suite.confusion.concentrations)
+    if suite.confusion.document_next:
+        yield from ("", "### What to document next", "")
+        yield from _table(
+            ("construct", "score", "failures laid to it", "passages", "examples", "thinner"),
+            [
+                (c.node_type, number(c.score), number(c.failures, 2), str(c.passages), str(c.examples), c.thin.value)
+                for c in urgent(suite.confusion)
+            ],
         )
 
 
