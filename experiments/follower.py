@@ -16,7 +16,7 @@ from core.disk import make_folder
 from core.errors import AssayError, ConfigError, DependencyDown, StoreError
 from core.lab.store import RunFolder
 from core.model.specs import TrackSpec
-from experiments.tracker import END, Job
+from experiments.tracker import END, Job, Task
 from experiments.tracking import home, is_settled
 
 MODULE = "experiments.tracker"
@@ -57,15 +57,12 @@ class Child:
     target: Target
 
     @classmethod
-    def start(cls, folder: RunFolder, target: Target, interval_s: float | None = None) -> Child:
-        """Start it, to follow the run or, without an interval, to send what there is. Raises StoreError, OSError.
-
-        Its words go to a log below the run.
-        """
+    def start(cls, folder: RunFolder, target: Target, task: Task, interval_s: float = 1.0) -> Child:
+        """Start it. Its words go to a log below the run. Raises StoreError, OSError."""
         place = home(folder)
         make_folder(place)
         job = Job(folder=str(folder.path), mode=target.mode, project=target.project, entity=target.entity,
-                  base_url=target.base_url, interval_s=interval_s)  # fmt: skip
+                  base_url=target.base_url, task=task, interval_s=interval_s)  # fmt: skip
         with (place / LOG).open("wb") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", MODULE, job.model_dump_json()],
@@ -137,7 +134,7 @@ def _begun(folder: RunFolder, spec: TrackSpec, say: Say) -> Child | None:
         target = resolve(spec, os.environ)
         if target is None or is_settled(folder, target):
             return None
-        return Child.start(folder, target, spec.interval_s)
+        return Child.start(folder, target, Task.FOLLOW, spec.interval_s)
     except (ConfigError, StoreError, OSError) as error:
         say(f"W&B: not tracked, the run is not affected: {error}")
         return None

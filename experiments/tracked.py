@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from core.adapters.track import Subject
+from core.adapters.track import Subject, Target, resolve
 from core.adapters.track.project import CellRows
 from core.disk import dated, read
 from core.errors import ConfigError, StoreError
@@ -18,7 +19,7 @@ from core.lab.outcome import Outcome, Status
 from core.lab.store import RunFolder
 from core.model.evaluation import EvaluationReport
 from core.model.judged import JudgedRow
-from core.model.specs import TrackSpec
+from core.model.specs import TrackMode, TrackSpec
 from experiments.view import faults_of
 
 CELL = re.compile(r"(.+)\.run-(\d+)")
@@ -41,6 +42,22 @@ def track_spec(folder: RunFolder) -> TrackSpec:
             path="runtime.track",
             remedy="mend it there: it is no part of the identity",
         ) from error
+
+
+def target_of(folder: RunFolder, mode: TrackMode | None = None, place: str = "") -> Target:
+    """Where to send a run to: `mode` and `[ENTITY/]PROJECT` as asked for, else as its configuration says.
+
+    A run that was not to be tracked is, when asked for. Raises ConfigError when there is nowhere to send to.
+    """
+    spec = track_spec(folder)
+    fallback = TrackMode.AUTO if spec.mode is TrackMode.OFF else spec.mode
+    entity, _, project = place.rpartition("/")
+    wanted = {"mode": mode or fallback, "project": project or spec.project, "entity": entity or spec.entity}
+    target = resolve(spec.model_copy(update=wanted), os.environ)
+    if target is None:
+        raise ConfigError("there is nowhere to send to: wandb is not installed, or WANDB_MODE is disabled",
+                          remedy="pip install 'assay-lab[track]', or give --offline or --online")  # fmt: skip
+    return target
 
 
 def subject(folder: RunFolder) -> Subject:

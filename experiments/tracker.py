@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+from enum import StrEnum
 
 from core.adapters.track import Target, load
 from core.adapters.track.target import confine
@@ -18,9 +19,20 @@ from core.errors import AssayError, ConfigError, DependencyDown
 from core.lab.store import RunFolder
 from core.model.frozen import Frozen
 from core.model.specs import TrackMode
-from experiments.tracking import home, sync
+from experiments.tracking import home, publish_report, sync
 
 END = b"end\n"
+
+
+class Task(StrEnum):
+    """What the child is for."""
+
+    FOLLOW = "follow"
+    """Keep W&B up to date until told that the run has ended, then send what is left."""
+    SEND = "send"
+    """Send what there is."""
+    PUBLISH = "publish"
+    """The same, and save the W&B Report."""
 
 
 class Job(Frozen):
@@ -31,8 +43,9 @@ class Job(Frozen):
     project: str
     entity: str | None
     base_url: str
-    interval_s: float | None
-    """Between two looks at a run that goes on; None sends what there is and leaves."""
+    task: Task
+    interval_s: float
+    """Between two looks at a run that goes on."""
 
     @property
     def target(self) -> Target:
@@ -46,10 +59,12 @@ def main() -> None:
     threading.Thread(target=_listen, args=(ended,), name="lifeline", daemon=True).start()
     folder = RunFolder(location(job.folder))
     try:
-        if job.interval_s is not None:
+        if job.task is Task.FOLLOW:
             _follow(folder, job, ended)
         if folder.record is not None:  # a run that was refused before it began has nothing to show
             sync(folder, job.target)
+        if job.task is Task.PUBLISH:
+            publish_report(folder, job.target)
     except AssayError as error:
         print(error, file=sys.stderr, flush=True)
         sys.exit(error.exit_code)

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from core.adapters.track import OFFLINE, Stage, Target, TargetState, View, project, send, state
+from core.adapters.track import OFFLINE, Stage, Target, TargetState, View, project, publish, send, state
 from core.adapters.track import spool as spooling
 from core.adapters.track.target import confine
 from core.disk import is_object, make_folder, read
@@ -53,6 +53,19 @@ def sync(folder: RunFolder, target: Target, *, sending: Sender = send) -> Target
 def stage_of(folder: RunFolder) -> Stage:
     """How much of the run can be shown: all of it, unless some process still drives it."""
     return Stage.LIVE if folder.status is Status.RUNNING else Stage.WHOLE
+
+
+def publish_report(folder: RunFolder, target: Target) -> state.Published:
+    """Save the W&B Report of a run that was sent to `target`, over the one of before.
+
+    Raises DependencyDown, and what `views_of` raises.
+    """
+    notes = state.Notes(home(folder), target.name)
+    known = state.read(notes.folder).at(target.name)
+    urls = {run: sent.url for run, sent in known.sent.items()}
+    report = publish(views_of(folder), urls, target, known.report)
+    notes.published(report)
+    return report
 
 
 def views_of(folder: RunFolder, stage: Stage = Stage.WHOLE) -> tuple[View, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -12,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from core.adapters.track import OFFLINE, Target, TargetState, resolve, state
+from core.adapters.track import OFFLINE, TargetState, state
 from core.adapters.track.view import View
 from core.errors import ConfigError
 from core.lab.store import RunFolder, find_run
@@ -20,7 +19,8 @@ from core.model.frozen import Frozen
 from core.model.specs import TrackMode
 from experiments.follower import Child
 from experiments.places import results_root
-from experiments.tracked import track_spec
+from experiments.tracked import target_of
+from experiments.tracker import Task
 from experiments.tracking import home, is_settled, kept, stage_of, views_of
 from experiments.view import emit_json, terminal
 
@@ -89,10 +89,10 @@ def sync_command(
     Exit codes: 0 W&B is up to date, 2 configuration, 5 W&B did not take everything in time.
     """
     folder = find_run(results_root(results), wanted)
-    target = _target(folder, _mode(online=online, offline=offline), project or "")
+    target = target_of(folder, _mode(online=online, offline=offline), project or "")
     views_of(folder)  # a run that cannot be read is told here, with its remedy
     if not is_settled(folder, target):
-        Child.start(folder, target).finish(deadline_s, _say)
+        Child.start(folder, target, Task.SEND).finish(deadline_s, _say)
     _draw(terminal(), _status(folder, (target.name,)))
 
 
@@ -112,19 +112,6 @@ def _mode(*, online: bool, offline: bool) -> TrackMode | None:
     if online and offline:
         raise ConfigError("--online and --offline exclude each other", remedy="give one of them")
     return TrackMode.ONLINE if online else TrackMode.OFFLINE if offline else None
-
-
-def _target(folder: RunFolder, mode: TrackMode | None, place: str) -> Target:
-    """Where to send to: what was asked for here, else as configured. A run that was not to be tracked is, if asked."""
-    spec = track_spec(folder)
-    fallback = TrackMode.AUTO if spec.mode is TrackMode.OFF else spec.mode
-    entity, _, project = place.rpartition("/")
-    wanted = {"mode": mode or fallback, "project": project or spec.project, "entity": entity or spec.entity}
-    target = resolve(spec.model_copy(update=wanted), os.environ)
-    if target is None:
-        raise ConfigError("there is nowhere to send to: wandb is not installed, or WANDB_MODE is disabled",
-                          remedy="pip install 'assay-lab[track]', or give --offline or --online")  # fmt: skip
-    return target
 
 
 def _status(folder: RunFolder, names: Sequence[str]) -> TrackStatus:

@@ -5,6 +5,7 @@ view. Equal records give equal views and equal ids, so that sending again change
 """
 
 from core.adapters.track.project import Subject, project, tracked_ids
+from core.adapters.track.publish import compose, publish
 from core.adapters.track.send import Stage, load, send
 from core.adapters.track.state import Sent, TargetState, TrackState
 from core.adapters.track.target import OFFLINE, Target, resolve
@@ -22,8 +23,10 @@ __all__ = [
     "TargetState",
     "TrackState",
     "View",
+    "compose",
     "load",
     "project",
+    "publish",
     "resolve",
     "send",
     "tracked_ids",

@@ -23,6 +23,13 @@ class Sent(Frozen):
     url: str = ""
 
 
+class Published(Frozen):
+    """A W&B Report as it was saved; saving again goes over the same one."""
+
+    id: str
+    url: str
+
+
 class TargetState(Frozen):
     """One place that W&B runs are sent to."""
 
@@ -34,6 +41,7 @@ class TargetState(Frozen):
     """Why not; empty after an attempt that got through."""
     settled: str = ""
     """sha256 of the outcome.json that was sent whole: as long as it stands there is nothing to send."""
+    report: Published | None = None
 
 
 class TrackState(Frozen):
@@ -96,6 +104,10 @@ class Notes:
     def settle(self, mark: str) -> TargetState:
         """All is there; `mark` is that of the outcome it was sent with, empty for a run under way."""
         return self._put(settled=mark, pending=(), failure="")
+
+    def published(self, report: Published) -> None:
+        """The W&B Report is there."""
+        self._put(report=report)
 
     def _now(self) -> TargetState:
         return read(self.folder).at(self.target)
