@@ -7,12 +7,16 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Self, TextIO
 
-from rich.console import Console
+from rich.console import Console, Group
+from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
 from rich.text import Text
 
 from core.lab.experiment import Plan
+from core.lab.status import Tally
+from core.model.traffic import Steering, Traffic
 from core.ports import Clock
+from experiments.calls import calls_line, duration
 
 PLAIN_INTERVAL_S = 15.0
 
@@ -23,30 +27,14 @@ def watcher(clock: Clock) -> LiveWatcher | PlainWatcher:
     return LiveWatcher(console) if console.is_terminal else PlainWatcher(clock, sys.stderr)
 
 
-class Tally:
-    """Rows done and expected of every suite, and which suite a cell belongs to."""
-
-    def __init__(self, plan: Plan, finished: Mapping[str, int]) -> None:
-        self.suite_of = {cell.id: cell.suite for cell in plan.cells}
-        self.expected: Counter[str] = Counter()
-        self.done: Counter[str] = Counter()
-        for cell in plan.cells:
-            self.expected[cell.suite] += cell.expected
-            self.done[cell.suite] += finished.get(cell.id, 0)
-
-    def advance(self, cell: str, rows: int) -> str:
-        """Count `rows` more of `cell`; its suite."""
-        suite = self.suite_of[cell]
-        self.done[suite] += rows
-        return suite
-
-
 class LiveWatcher:
-    """One bar per suite, redrawn in place."""
+    """One bar per suite and a line about the calls, redrawn in place."""
 
     def __init__(self, console: Console) -> None:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), _RateAndEta())
-        self._progress = Progress(*columns, console=console, transient=True)
+        self._progress = Progress(*columns, console=console)
+        self._calls = Text("", style="dim")
+        self._live = Live(Group(self._progress, self._calls), console=console, transient=True)
         self._bars: dict[str, TaskID] = {}
         self._tally: Tally | None = None
 
@@ -65,12 +53,16 @@ class LiveWatcher:
             self._progress.start_task(bar)
             self._progress.advance(bar, rows)
 
+    def watch(self, traffic: Traffic, steering: Steering) -> None:
+        """Say what the calls are doing."""
+        self._calls.plain = calls_line(traffic, steering)
+
     def __enter__(self) -> Self:
-        self._progress.start()
+        self._live.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._progress.stop()
+        self._live.stop()
 
 
 class PlainWatcher:
@@ -83,6 +75,7 @@ class PlainWatcher:
         self._said = self._last = 0.0
         self._began: dict[str, float] = {}
         self._before: Counter[str] = Counter()
+        self._calls = ""
 
     def begin(self, plan: Plan, finished: Mapping[str, int]) -> None:
         """Say what is to be done."""
@@ -107,6 +100,12 @@ class PlainWatcher:
             for each in self._began:
                 if not self._is_full(each):
                     self._print(self._line(each, now))
+            if self._calls:
+                self._print(self._calls)
+
+    def watch(self, traffic: Traffic, steering: Steering) -> None:
+        """Kept for the next line."""
+        self._calls = calls_line(traffic, steering)
 
     def __enter__(self) -> Self:
         return self
@@ -140,10 +139,4 @@ def _pace(new: int, left: int, seconds: float) -> str:
     if new <= 0 or seconds <= 0:
         return ""
     rate = new / seconds
-    return f"{rate:.1f} rows/s" + (f", {_duration(left / rate)} left" if left else f", {_duration(seconds)}")
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+    return f"{rate:.1f} rows/s" + (f", {duration(left / rate)} left" if left else f", {duration(seconds)}")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from core.lab.experiment import Plan
+from core.model.traffic import Steering, Traffic
 
 
 class Watcher(Protocol):
@@ -17,6 +18,9 @@ class Watcher(Protocol):
     def advance(self, cell: str, rows: int = 1) -> None:
         """`rows` more rows of `cell` are durable."""
 
+    def watch(self, traffic: Traffic, steering: Steering) -> None:
+        """What the language-model calls are doing, every second or so."""
+
 
 class Silent:
     """Watches nothing; also a core.ports.Progress."""
@@ -25,4 +29,7 @@ class Silent:
         """Say nothing."""
 
     def advance(self, cell: str, rows: int = 1) -> None:
+        """Say nothing."""
+
+    def watch(self, traffic: Traffic, steering: Steering) -> None:
         """Say nothing."""

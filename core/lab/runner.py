@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import AssayError, BudgetExhausted, ConfigError, DependencyDown, StoreError, WorkerLost
+from core.lab.attendance import attended
 from core.lab.continuity import changes, continued
 from core.lab.experiment import Cell, ConfigT, Coverage, RunIdentity, Session, Workspace
 from core.lab.inline import closed_after
@@ -66,8 +67,9 @@ async def execute(prepared: Prepared[ConfigT], lab: Laboratory) -> Outcome:
         async with (
             lab.workshop(places, prepared.config.runtime, lab.clock) as shop,
             prepared.experiment.open(prepared.config, Workspace(folder.path, lab.configs, shop), lab.clock) as session,
+            attended(folder, shop, lab.watcher, lab.clock) as watcher,
         ):
-            drive = _Drive(prepared, lab, folder, session)
+            drive = _Drive(prepared, lab, folder, session, watcher)
             record = await drive.recorded()
             folder.forget_outcome()
             try:
@@ -88,6 +90,7 @@ class _Drive:
     lab: Laboratory
     folder: RunFolder
     session: Session
+    watcher: Watcher
 
     async def recorded(self) -> RunRecord:
         """The record, on disk before anything is spent; an earlier one must still hold."""
@@ -109,7 +112,7 @@ class _Drive:
     async def to_the_report(self, record: RunRecord) -> Outcome:
         """Fill the cells and conclude."""
         counts = {cell.id: len(self.folder.rows(cell.id)) for cell in self.prepared.plan.cells}
-        self.lab.watcher.begin(self.prepared.plan, counts)
+        self.watcher.begin(self.prepared.plan, counts)
         trouble = await self._filled()
         rows, expected = self._rows(), self.prepared.plan.expected
         found = sum(map(len, rows.values()))
@@ -187,7 +190,7 @@ class _Drive:
             async for row in rows:
                 await journal.append(row.id, row.model_dump_json())
                 made.add(row.id)
-                self.lab.watcher.advance(cell.id)
+                self.watcher.advance(cell.id)
 
     def _rows(self) -> dict[str, Sequence[str]]:
         """What is on the disk, in an order that does not depend on arrival."""

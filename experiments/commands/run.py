@@ -82,12 +82,16 @@ def run(
 
 def resume(
     wanted: Annotated[str, typer.Argument(metavar="RUN", help="Folder, name, fingerprint prefix, or `latest`.")],
+    assignments: Assignments = None,
     pool: PoolChoice = None,
     results: Results = None,
 ) -> None:
-    """Go on with a run that was stopped: only what was in flight is repeated."""
+    """Go on with a run that was stopped: only what was in flight is repeated.
+
+    `--set runtime.KEY=VALUE` changes where and how fast; anything else would be another run and is refused.
+    """
     stopped = find_run(results_root(results), wanted)
-    _drive(prepared_again(stopped, _on(pool)), stopped.path.parent.parent)
+    _drive(prepared_again(stopped, [*(assignments or ()), *_on(pool)]), stopped.path.parent.parent)
 
 
 def plan(
