@@ -157,5 +157,5 @@ def _below(root: Path, key: str) -> str:
 
 def _put_at_ns(info: Mapping[str, Any]) -> int:
     """Stores name it differently: S3 LastModified, GCS mtime, memory created."""
-    moment = next((info[name] for name in ("LastModified", "mtime", "created") if name in info), None)
-    return int(moment.timestamp() * 1e9) if isinstance(moment, datetime) else 0
+    moment = next((info[name] for name in ("LastModified", "mtime", "created") if name in info), 0)
+    return int((moment.timestamp() if isinstance(moment, datetime) else float(moment)) * 1e9)
