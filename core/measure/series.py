@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from core.measure.ranking import section_recall
 from core.measure.statistics import cluster_standard_error, clustered_interval, mean, standard_deviation
+from core.model.comparison import NATIVE_SYNTAX
 from core.model.evaluation import Estimate
-from core.model.judged import JudgedRow, Metric, UnscoredReason
+from core.model.judged import BlockKind, JudgedRow, Metric, UnscoredReason
 from core.model.sample import GoldenQuestion, QueryType
-from core.model.syntax import Validity
+from core.model.syntax import Category, Validity
 
 SYNTACTIC_VALIDITY = "syntactic_validity"
 GOLD_RECALL = "gold_recall"
@@ -90,6 +91,19 @@ def _validity(row: JudgedRow) -> tuple[float | None, UnscoredReason | None]:
     return float(row.syntax is Validity.VALID), None
 
 
+def _native_syntax(row: JudgedRow) -> tuple[float | None, UnscoredReason | None]:
+    """1 for an answer whose code holds nothing of another language, by the parser's word, and 0 for one that does.
+
+    An answer to CODE_GENERATION that writes its program in another language altogether, and labels it so, has 0 too.
+    """
+    results = [block.result for block in row.blocks if block.result is not None]
+    foreign = any(block.kind is BlockKind.FOREIGN for block in row.blocks)
+    if not results and not (foreign and row.type is QueryType.CODE_GENERATION):
+        return None, UnscoredReason.NO_CODE
+    faults = [fault.category for result in results for fault in result.diagnostics]
+    return float(bool(results) and Category.FOREIGN_KEYWORD not in faults), None
+
+
 def _gold_recall(row: JudgedRow) -> tuple[float | None, UnscoredReason | None]:
     recall = section_recall(row.gold_passages, [passage.id for passage in row.passages])
     return recall, UnscoredReason.NO_GOLD if recall is None else None
@@ -99,6 +113,7 @@ READINGS: Mapping[str, Reading] = {
     **{metric.value: _final(metric) for metric in Metric},
     **{f"raw_{metric.value}": _raw(metric) for metric in Metric},
     SYNTACTIC_VALIDITY: _validity,
+    NATIVE_SYNTAX: _native_syntax,
     GOLD_RECALL: _gold_recall,
 }
 """Every metric that a report estimates and a gate can name."""

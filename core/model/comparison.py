@@ -20,7 +20,13 @@ VALIDITY = "syntactic_validity"
 """Beside the judged metrics; compared by McNemar's test over questions."""
 
 COMPARED = (*(metric.value for metric in Metric), VALIDITY)
-"""Everything that a comparison tests, in the order of reports."""
+"""Everything that a comparison tests unless told otherwise, in the order of reports."""
+
+NATIVE_SYNTAX = "native_syntax"
+"""Share of the answers with code that hold no construct of another language: what ADR-0007 calls failure mode 1."""
+
+COMPARABLE = (*COMPARED, NATIVE_SYNTAX)
+"""Everything that it can be told to test. More is better, whichever it is."""
 
 
 class Factor(StrEnum):
@@ -46,9 +52,9 @@ class CompareSpec(Frozen):
 
     @model_validator(mode="after")
     def _metrics_are_known_and_different(self) -> Self:
-        unknown = [metric for metric in self.metrics if metric not in COMPARED]
+        unknown = [metric for metric in self.metrics if metric not in COMPARABLE]
         if unknown or not self.metrics or len(set(self.metrics)) < len(self.metrics):
-            raise ValueError(f"metrics must be some of {', '.join(COMPARED)}, each once")
+            raise ValueError(f"metrics must be some of {', '.join(COMPARABLE)}, each once")
         return self
 
 

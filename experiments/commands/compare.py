@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from core.errors import ConfigError, ExitCode, Incomparable
 from core.measure.compare import compare as compared
 from core.measure.compare_gates import gate_results, parse_gate
-from core.model.comparison import COMPARED, CompareSpec, Comparison, DifferenceGate, Factor, GateOn
+from core.model.comparison import COMPARABLE, COMPARED, CompareSpec, Comparison, DifferenceGate, Factor, GateOn
 from core.model.frozen import seed_for
 from core.model.sample import QueryType
 from experiments.commands.show import AsJson, Results
@@ -32,7 +32,7 @@ def compare(  # noqa: PLR0913, PLR0917  each is one word a user may type
         str | None, typer.Option(metavar="SIDE", help="Compare all others with this one; else all pairs.")
     ] = None,
     metric: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help=f"Only this one; repeatable. Of: {', '.join(COMPARED)}.")
+        list[str] | None, typer.Option(metavar="NAME", help=f"Only this one; repeatable. Of: {', '.join(COMPARABLE)}.")
     ] = None,
     query_type: Annotated[QueryType | None, typer.Option("--type", help="Only questions of this type.")] = None,
     factor: Annotated[
