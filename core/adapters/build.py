@@ -16,6 +16,7 @@ from core.adapters.index import build, open_examples, open_index, wanted_manifes
 from core.adapters.ledger import open_ledger
 from core.adapters.llm import open_llm, preflight
 from core.adapters.llm.prices import PRICES, load_prices
+from core.adapters.llm.surfaces import takes_batches
 from core.adapters.parser import opening as parser
 from core.adapters.parser.access import Access
 from core.adapters.parser.pool import PoolPolicy
@@ -33,6 +34,7 @@ from core.model.specs import (
     RehearsalSpec,
     RetrievalSpec,
     RuntimeSpec,
+    Transport,
 )
 from core.model.traffic import Steering, Traffic
 from core.policy.ledger import NOTHING, Budget, Ledger
@@ -93,6 +95,10 @@ class Workshop:
         """A caller of `spec`; `acting` says how a rehearsal model behaves."""
         preflight(spec, role=role, clock=self._clock)
 
+        runtime = self._runtime
+        transport = runtime.transport if takes_batches(spec) else Transport.MESSAGES
+        batch = runtime.batch if transport is Transport.BATCHES else None
+
         async def opening() -> Llm:
             caller = open_llm(
                 spec,
@@ -101,9 +107,10 @@ class Workshop:
                 prices=load_prices(self._places.configs / PRICES),
                 recordings=self._replies(acting if spec.provider is Provider.REHEARSAL else None),
                 ledger=await self.budget(),
-                limiter=await self._limiter(channel_of(spec, role, self._runtime)),
+                limiter=await self._limiter(channel_of(spec, role, runtime), transport),
                 clock=self._clock,
-                deadline_s=self._runtime.llm_deadline_s,
+                deadline_s=batch.deadline_s if batch else runtime.llm_deadline_s,
+                batch=batch,
             )
             return await self._enter(caller)
 
@@ -210,20 +217,25 @@ class Workshop:
                 self._shared = self._ledger = await self._enter(opened)
             return self._shared
 
-    async def _limiter(self, channel: str) -> Limiter:
+    async def _limiter(self, channel: str, transport: Transport) -> Limiter:
         """The one of `channel`. What an earlier process of it had in flight is spent: its replies are lost."""
-        if channel not in self._limiters:
-            runtime = self._runtime
-            self._limiters[channel] = limiter = Limiter(
-                runtime.concurrency,
-                self._clock,
-                name=channel,
-                overall=self._in_flight,
-                longest_pause_s=runtime.llm_deadline_s,
-            )
-            limiter.steer(self._steering)
-            await (await self.budget()).forfeit(channel)
-        return self._limiters[channel]
+        name = f"{channel}, batches" if transport is Transport.BATCHES else channel
+        budget = await self.budget()
+        async with self._opening:
+            if name not in self._limiters:
+                await budget.forfeit(name)
+                limiter = self._new_limiter(name, transport)
+                limiter.steer(self._steering)
+                self._limiters[name] = limiter
+        return self._limiters[name]
+
+    def _new_limiter(self, name: str, transport: Transport) -> Limiter:
+        """Requests wait in a batch for hours: they take no place from others, and need not be tried a few at a time."""
+        most = self._runtime.concurrency
+        if transport is Transport.BATCHES:
+            return Limiter(most, self._clock, name=name, start=most)
+        longest = self._runtime.llm_deadline_s
+        return Limiter(most, self._clock, name=name, overall=self._in_flight, longest_pause_s=longest)
 
     async def _once(self, key: list[str | Frozen | None], opening: Callable[[], Awaitable[Opened]]) -> Opened:
         name = digest(key)

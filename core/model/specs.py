@@ -247,6 +247,26 @@ class TrackSpec(Frozen):
     """For what is still to be sent when the run has ended; the rest is left to `assay track sync`."""
 
 
+class Transport(StrEnum):
+    """How requests reach Anthropic."""
+
+    MESSAGES = "messages"
+    """Each on its own; replies in seconds."""
+    BATCHES = "batches"
+    """Many in a message batch, at half the price; replies within a day, mostly within an hour."""
+
+
+class BatchSpec(Frozen):
+    """When a message batch is sent, and how long it is waited for."""
+
+    window_s: Seconds = 20.0
+    """Requests that come so soon after the first one go in one batch."""
+    requests: Annotated[int, IsNumber, Field(ge=1, le=100_000)] = 10_000
+    """A batch of so many is sent at once."""
+    deadline_s: Seconds = 90_000.0
+    """For one call with all its batches; the provider gives a batch up after a day."""
+
+
 class RuntimeSpec(Frozen):
     """Where and how fast: never part of the fingerprint, and the only place for `${oc.env:...}`."""
 
@@ -270,6 +290,8 @@ class RuntimeSpec(Frozen):
     judge_url: str | None = None
     llm_deadline_s: Seconds = 300.0
     """For one call with all its retries; one attempt gets at most three tenths of it."""
+    transport: Transport = Transport.MESSAGES
+    batch: BatchSpec = BatchSpec()
     rehearsal_latency_ms: Natural = 0
     budget: BudgetSpec = BudgetSpec()
     track: TrackSpec = TrackSpec()

@@ -180,14 +180,14 @@ class Ledger:
         """As Budget.settle. A hold that is not open any more is left alone: it was forfeited."""
         if hold not in self._open:
             return
-        self._close(hold, self._open[hold].worst if actual is None else actual)
+        self._close(hold, actual)
         if self._book is not None and actual is not None:
             self._book.settled(hold, actual)
 
     async def forfeit(self, owner: str) -> None:
         """As Budget.forfeit. The book keeps them unsettled: who opens it next sees which replies were recorded."""
         for number in [number for number, claim in self._open.items() if claim.owner == owner]:
-            self._close(number, self._open[number].worst)
+            self._close(number, None)
 
     async def _written(self, number: str, claim: Claim) -> None:
         if self._book is None:
@@ -209,9 +209,12 @@ class Ledger:
         self._held += claim.worst
         self._open[number] = claim
 
-    def _close(self, number: str, actual: Spend) -> None:
-        self._held -= self._open.pop(number).worst
-        self._spent += actual
+    def _close(self, number: str, actual: Spend | None) -> None:
+        claim = self._open.pop(number)
+        if actual is None:
+            self._lost[claim.address] = number, claim.worst
+        self._held -= claim.worst
+        self._spent += claim.worst if actual is None else actual
         self._returned.set()
 
     def _fits(self, wanted: Spend) -> bool:

@@ -18,15 +18,12 @@ from core.adapters.recording import Recording
 from core.errors import ConfigError, LlmRefused, LlmUnavailable
 from core.model.frozen import digest
 from core.model.prompt import Completion, Prompt, Usage
-from core.policy.ledger import NOTHING, Budget, Claim, Spend, hold
+from core.policy.ledger import NOTHING, Budget, Claim, Sent, Spend, hold
 from core.policy.limiter import Limiter, Slot
 from core.policy.retry import Backoff, Charge, Failure, is_transient
 from core.ports import Clock
 
 _log = logging.getLogger(__name__)
-
-LONGEST_ATTEMPT = 0.3
-"""Share of the deadline that one attempt may take, so that a connection that hangs leaves time for two more."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,7 @@ class Caller:
         """One attempt within the budget and the time left; a lost reply is charged in full, since it may be billed."""
         async with hold(self._means.ledger, self._claim(request)) as held:
             left_s = end - self._means.clock.monotonic()
-            outcome = await self._send(request, slot, min(left_s, self._deadline_s * LONGEST_ATTEMPT))
+            outcome = await self._send(request, slot, min(left_s, self._deadline_s * self._wire.patience))
             if isinstance(outcome, Reply):
                 held.settle(self._spend(outcome.usage))
             elif outcome.charge is Charge.NONE:
@@ -110,6 +107,7 @@ class Caller:
             role=self._role,
             model=self._model,
             owner=self._means.limiter.name,
+            sent=Sent.BEFORE if self._wire.sent_before(request) else Sent.NOT_YET,
         )
 
     async def _send(self, request: Request, slot: Slot, left_s: float) -> Reply | Failure:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from core.adapters.llm.reply import Body, Reply, lost, printable, quoted, read
 from core.adapters.llm.request import Request, Surface
 from core.adapters.llm.sampling import temperature_for
-from core.adapters.llm.wire import CONNECTIONS, is_loopback
+from core.adapters.llm.wire import CONNECTIONS, PATIENCE, is_loopback
 from core.errors import LlmRefused
 from core.model.prompt import Prompt, StopReason, Usage
 from core.model.specs import ModelSpec
@@ -121,6 +121,15 @@ class ChatWire:
                 yield
             finally:
                 self._client = None
+
+    @property
+    def patience(self) -> float:
+        """As for any connection."""
+        return PATIENCE
+
+    def sent_before(self, request: Request) -> bool:  # noqa: ARG002 - of the protocol
+        """A connection does not outlive its process."""
+        return False
 
     async def send(self, request: Request, *, timeout_s: float, now: str) -> Reply | Failure:
         """One attempt."""

@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field
 from core.adapters.llm.reply import Body, Reply, lost, printable, quoted, read
 from core.adapters.llm.request import Request, Surface
 from core.adapters.llm.sampling import temperature_for
-from core.adapters.llm.wire import CONNECTIONS, is_loopback
+from core.adapters.llm.wire import CONNECTIONS, PATIENCE, is_loopback
 from core.errors import ConfigError
 from core.model.prompt import Prompt, StopReason, Usage
 from core.model.specs import ModelSpec, Provider
@@ -48,7 +48,9 @@ class _Usage(BaseModel):
     cache_read_input_tokens: int | None = Field(default=None, ge=0)
 
 
-class _Message(Body):
+class Message(Body):
+    """A message of the API, as far as it is read here."""
+
     id: str
     model: str
     content: list[_Block]
@@ -142,11 +144,20 @@ class MessagesWire:
             )
         return client
 
+    @property
+    def patience(self) -> float:
+        """As for any connection."""
+        return PATIENCE
+
+    def sent_before(self, request: Request) -> bool:  # noqa: ARG002 - of the protocol
+        """A connection does not outlive its process."""
+        return False
+
     async def send(self, request: Request, *, timeout_s: float, now: str) -> Reply | Failure:
         """One attempt."""
         try:
             response = await self._post(request, timeout_s)
-            outcome = read(_Message, response.content)
+            outcome = read(Message, response.content)
             return dataclasses.replace(outcome, quotas=quotas(response.headers, now=now))
         except anthropic.APIStatusError as error:
             words = quoted(error.api_message or f"HTTP {error.status_code}")

@@ -10,11 +10,12 @@ from core.adapters.llm.caller import Caller, Means
 from core.adapters.llm.preflight import preflight
 from core.adapters.llm.prices import FREE, PRICES, PriceTable, Tariff
 from core.adapters.llm.sampling import seed_status, temperature_status
-from core.adapters.llm.surfaces import surface_of, wire_to
+from core.adapters.llm.surfaces import Batching, surface_of, takes_batches, wire_to
 from core.adapters.record import RecordingMode, Recordings
 from core.errors import PreflightRefused
+from core.model.frozen import digest
 from core.model.record import ModelRecord
-from core.model.specs import ModelSpec
+from core.model.specs import BatchSpec, ModelSpec
 from core.policy.ledger import Budget
 from core.policy.limiter import Limiter
 from core.ports import Clock, Llm
@@ -34,16 +35,22 @@ async def open_llm(  # noqa: PLR0913 - each is shared by other callers, or this 
     limiter: Limiter,
     clock: Clock,
     deadline_s: float,
+    batch: BatchSpec | None = None,
 ) -> AsyncIterator[Llm]:
     """A caller of `spec`, while the context is open. When replaying, nothing is checked, connected or sent.
 
-    `deadline_s` is for one call with all its retries. Raises PreflightRefused and ConfigError before any call.
+    `deadline_s` is for one call with all its retries. With `batch` requests go in message batches, where the provider
+    has them, at half the price. Raises PreflightRefused and ConfigError before any call.
     """
     replaying = recordings.mode is RecordingMode.REPLAY
     if not replaying:
         preflight(spec, role=role, clock=clock)
-    wire = wire_to(spec, role, base_url)
+    batching = None
+    if batch is not None and takes_batches(spec):
+        batching = Batching(batch, recordings.folder / f"batches-{role}-{digest(spec)[:8]}.jsonl", clock)
+    wire = wire_to(spec, role, base_url, batching)
     tariff = _UNUSED if replaying else _tariff(spec, role, ledger, prices)
+    tariff = tariff.batched() if batching else tariff
     async with contextlib.nullcontext() if replaying else wire.connected():
         means = Means(recordings, ledger, limiter, clock)
         yield Caller(spec.model, role, wire, tariff, means, deadline_s=deadline_s)

@@ -33,6 +33,10 @@ class Price(Frozen):
     cache_write: Rate
 
 
+BATCHED = Decimal("0.5")
+"""What a request in a message batch costs of its price."""
+
+
 FREE = Price(input=Decimal(0), output=Decimal(0), cache_read=Decimal(0), cache_write=Decimal(0))
 
 
@@ -53,21 +57,28 @@ class Tariff:
 
     price: Price
     version: str
+    share: Decimal = Decimal(1)
+    """Of the price: 1, or BATCHED."""
+
+    def batched(self) -> Tariff:
+        """The same for message batches."""
+        return Tariff(self.price, f"{self.version} batched", BATCHED)
 
     def cost(self, usage: Usage) -> Decimal:
         """US dollars for `usage`."""
         price = self.price
-        return (
+        full = (
             usage.input_tokens * price.input
             + usage.output_tokens * price.output
             + usage.cache_read_tokens * price.cache_read
             + usage.cache_write_tokens * price.cache_write
-        ) / _MILLION
+        )
+        return full * self.share / _MILLION
 
     def worst(self, input_tokens: int, output_tokens: int) -> Spend:
         """The most that a call of this size can use: all input billed at the dearest of its rates."""
         dearest = max(self.price.input, self.price.cache_read, self.price.cache_write)
-        usd = (input_tokens * dearest + output_tokens * self.price.output) / _MILLION
+        usd = (input_tokens * dearest + output_tokens * self.price.output) * self.share / _MILLION
         return Spend(input_tokens + output_tokens, usd)
 
 

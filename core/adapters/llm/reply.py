@@ -52,12 +52,18 @@ def read(schema: type[Body], content: bytes) -> Reply | Failure:
     Names only the place of a fault, since the rest is the model's text.
     """
     try:
-        return schema.model_validate(json.loads(content)).reply()
+        return understood(schema, json.loads(content))
+    except (ValueError, RecursionError):
+        return Failure("the reply is truncated or not JSON", charge=Charge.POSSIBLE)
+
+
+def understood(schema: type[Body], data: object) -> Reply | Failure:
+    """The reply in parsed JSON, or the place of what is wrong with it."""
+    try:
+        return schema.model_validate(data).reply()
     except ValidationError as error:
         place = ".".join(map(str, error.errors(include_input=False, include_context=False)[0]["loc"]))
         return Failure(f"the reply is malformed at {place or 'its root'}", charge=Charge.POSSIBLE)
-    except (ValueError, RecursionError):
-        return Failure("the reply is truncated or not JSON", charge=Charge.POSSIBLE)
 
 
 def lost(cause: BaseException, *, charge: Charge) -> Failure:

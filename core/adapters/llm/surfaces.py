@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.adapters.llm.request import Surface
 from core.errors import ConfigError
-from core.model.specs import ModelSpec, Provider
+from core.model.specs import BatchSpec, ModelSpec, Provider
+from core.ports import Clock
 
 if TYPE_CHECKING:
     from core.adapters.llm.wire import Wire
@@ -30,7 +33,22 @@ def surface_of(spec: ModelSpec) -> Surface:
     return Surface(installed.sdk, spec.api_version or installed.api_version)
 
 
-def wire_to(spec: ModelSpec, role: str, base_url: str | None) -> Wire:
+@dataclass(frozen=True)
+class Batching:
+    """Requests go in message batches."""
+
+    spec: BatchSpec
+    file: Path
+    """Where this caller's batches are written down."""
+    clock: Clock
+
+
+def takes_batches(spec: ModelSpec) -> bool:
+    """Whether `spec` has message batches."""
+    return spec.provider is not Provider.OPENAI
+
+
+def wire_to(spec: ModelSpec, role: str, base_url: str | None, batching: Batching | None = None) -> Wire:
     """An unconnected wire. Raises ConfigError when its library is not installed, or its server's URL is not known."""
     if base_url is None and spec.provider is not Provider.ANTHROPIC:
         raise ConfigError(
@@ -48,6 +66,10 @@ def wire_to(spec: ModelSpec, role: str, base_url: str | None) -> Wire:
     except ImportError as error:
         raise _not_installed(error) from error
     _silence()
+    if batching is not None:
+        from core.adapters.llm.batches import BatchWire
+
+        return BatchWire(spec, base_url, batching.spec, batching.file, batching.clock)
     return MessagesWire(spec, base_url)
 
 

@@ -16,6 +16,10 @@ CONNECTIONS = 512
 """Size of a connection pool: never what bounds the calls in flight, which is the limiter's part."""
 
 
+PATIENCE = 0.3
+"""Share of the deadline for one attempt on one connection: one that hangs leaves time for two more."""
+
+
 class Wire(Protocol):
     """One provider's protocol."""
 
@@ -28,6 +32,13 @@ class Wire(Protocol):
 
     def connected(self) -> AbstractAsyncContextManager[None]:
         """Open the connection pool. Raises ConfigError when credentials are missing."""
+
+    @property
+    def patience(self) -> float:
+        """Share of a call's deadline that one attempt may take."""
+
+    def sent_before(self, request: Request) -> bool:
+        """Whether an earlier process sent `request` and its reply is still to come: `send` then only waits for it."""
 
     async def send(self, request: Request, *, timeout_s: float, now: str) -> Reply | Failure:
         """One attempt, never repeated here; `now` (UTC, ISO 8601) dates the server's Retry-After."""
