@@ -58,6 +58,10 @@ class Inlined:
 
     style: str
     script: str
+    form_action: str = "'none'"
+    """Where forms may go."""
+    connect: str = "'none'"
+    """What the script may ask."""
 
     @property
     def policy(self) -> str:
@@ -72,7 +76,8 @@ class Inlined:
                 f"style-src-elem '{_hash(self.style)}'",
                 "style-src-attr 'unsafe-inline'",
                 "base-uri 'none'",
-                "form-action 'none'",
+                f"form-action {self.form_action}",
+                f"connect-src {self.connect}",
                 "require-trusted-types-for 'script'",
             )
         )
