@@ -108,7 +108,7 @@ class TestSuccess:
         assert folder.record is not None
         assert folder.record.data.keys() == {"words.txt"}
         assert sorted(path.name for path in folder.path.iterdir()) == [
-            "cells", "config.yaml", "lock", "outcome.json", "record.json", "report.json",
+            "cells", "config.yaml", "lock", "outcome.json", "record.json", "report.json", "status.json",
         ]  # fmt: skip
         assert all((folder.path / "cells" / cell.id / "done.json").exists() for cell in bench.prepared().plan.cells)
 
