@@ -18,7 +18,8 @@ from core.errors import ConfigError, ExitCode
 from core.lab.outcome import Outcome, Status
 from core.lab.store import RunFolder
 from core.model.comparison import Claim, Comparison
-from core.model.specs import Provider
+from core.model.sample import QueryType
+from core.model.specs import Comparator, Provider
 from experiments.__main__ import main
 from experiments.launch import prepared
 
@@ -40,6 +41,7 @@ class Bench:
         golden: str = "d" * 64,
         suites: dict[str, dict[str, Any]] | None = None,
         provider: Provider = Provider.ANTHROPIC,
+        extra: str = "",
         status: Status = Status.COMPLETE,
         **scores: Planted,
     ) -> RunFolder:
@@ -47,7 +49,7 @@ class Bench:
         folder = RunFolder(self.results / "msvl" / f"{name}-{len(name):012x}")
         folder.path.mkdir(parents=True)
         entries = "".join(f"  - name: {suite}\n" for suite in scores)
-        folder.write("config.yaml", f"extends: experiments/msvl\nname: {name}\nsuites:\n{entries}".encode())
+        folder.write("config.yaml", f"extends: experiments/msvl\nname: {name}\n{extra}suites:\n{entries}".encode())
         kept = record(*scores, runs=5, provider=provider, data={GOLDEN: golden}, name=name)
         parts = tuple(suite_record(suite, provider, **(suites or {}).get(suite, {})) for suite in scores)
         folder.write_model("record.json", kept.model_copy(update={"suites": parts}))
@@ -172,6 +174,19 @@ def test_what_is_asked_must_be_there_and_clear(bench: Bench) -> None:
         assert said.code == ExitCode.CONFIG, words
         assert complaint in said.err
         assert "fix: " in said.err
+
+
+def test_relevancy_needs_one_ruler_for_all_suites(bench: Bench) -> None:
+    index = "index: {embedder: {model: 'hash:64'}}\n"
+    ruler = "relevancy_embedder: {model: 'hash:256'}\n"
+    for name, extra in [("april", ""), ("november", index), ("measured", ruler), ("remeasured", index + ruler)]:
+        bench.run(name, extra=extra, main=PLAIN)
+    two_rulers, one_ruler = (
+        {found.metric for found in bench.compared(*names).pairs[0].metrics if found.claim is Claim.NOT_TESTED}
+        for names in (("april", "november"), ("measured", "remeasured"))
+    )
+    assert two_rulers == {"answer_relevancy", "global_score"}
+    assert one_ruler == set()
 
 
 @pytest.mark.parametrize("status", [Status.RUNNING, Status.INTERRUPTED])
@@ -337,6 +352,16 @@ def test_a_baseline_need_not_agree_with_suites_that_are_not_compared(tmp_path: P
     prepared(campaign(tmp_path, "{factor: retrieval_mode}", HYBRID, BM25, third), [])
     with pytest.raises(ConfigError, match="hybrid and bm25"):
         prepared(campaign(tmp_path, "{baseline: hybrid}", HYBRID, BM25, third), [])
+
+
+def test_the_shipped_bar_on_generated_code_can_be_taken_by_a_campaign(tmp_path: Path) -> None:
+    file = tmp_path / "guarded.yaml"
+    file.write_text(
+        f"extends: [experiments/msvl, gates/production]\nname: guarded\nsuites: [{HYBRID}, {HYBRID[:-1]}2}}]\n"
+    )
+    [gate] = prepared(str(file), []).config.gates
+    assert (gate.metric, gate.comparator, gate.threshold) == ("syntactic_validity", Comparator.AT_LEAST, 0.95)
+    assert gate.query_type == QueryType.CODE_GENERATION
 
 
 def test_the_comparison_is_part_of_the_identity(tmp_path: Path) -> None:
