@@ -16,10 +16,10 @@ from core.measure.compare_sentences import NOT_CITABLE, amount, named, p_value, 
 from core.model.comparison import Claim, Comparison, DifferenceGateResult, MetricComparison, PairComparison
 
 MARK = "not citable │ "
-TABLE_WIDTH = 88
+TABLE_WIDTH = 100
 """Columns that the table needs; narrower places get two lines for each metric."""
 COLOURS = {Claim.B_BETTER: "green", Claim.A_BETTER: "red", Claim.UNDECIDED: "yellow", Claim.NOT_TESTED: "dim"}
-SIGNS = {Claim.B_BETTER: "B", Claim.A_BETTER: "A", Claim.UNDECIDED: "·", Claim.NOT_TESTED: "-"}
+SIGNS = {Claim.B_BETTER: "▲", Claim.A_BETTER: "▼", Claim.UNDECIDED: "·", Claim.NOT_TESTED: "–"}
 
 
 def draw(console: Console, comparison: Comparison) -> None:
