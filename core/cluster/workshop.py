@@ -12,7 +12,6 @@ import ray  # noqa: TID251 - this package is the edge where Ray is known
 from ray.exceptions import RayError  # noqa: TID251
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy  # noqa: TID251
 
-from core.adapters.build import Workshop as LocalWorkshop
 from core.adapters.build import channel_of
 from core.adapters.build import workshop as local_workshop
 from core.cluster.actors import EmbedderActor, LlmActor, OpenLocal, ParserActor
@@ -46,11 +45,12 @@ async def workshop(
     `opening` is what the actors open their adapters with.
     """
     with connected(runtime.ray):
-        shop = RayWorkshop(places, runtime, clock, opening)
-        try:
-            yield shop
-        finally:
-            await shop.close()
+        async with opening(places, runtime, clock, None) as local:
+            shop = RayWorkshop(places, runtime, opening, local)
+            try:
+                yield shop
+            finally:
+                await shop.close()
 
 
 class RayWorkshop:
@@ -60,11 +60,12 @@ class RayWorkshop:
     and embedding models are made once for every node that runs cells, unless they are servers elsewhere.
     """
 
-    def __init__(self, places: Places, runtime: RuntimeSpec, clock: Clock, opening: OpenLocal) -> None:
+    def __init__(self, places: Places, runtime: RuntimeSpec, opening: OpenLocal, local: Workshop) -> None:
+        """`local` knows this node's folders; nothing is opened in it."""
         self._opening = opening
         self._places = places
         self._runtime = runtime
-        self._local = LocalWorkshop(contextlib.AsyncExitStack(), places, runtime, clock)
+        self._local = local
         self._here = ray.get_runtime_context().get_node_id()
         self._parsers: Replicas | None = None
         self._embedders: dict[str, Replicas] = {}
