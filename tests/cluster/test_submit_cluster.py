@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
 import urllib.request
@@ -22,23 +24,39 @@ DEADLINE_S = 200
 
 
 @dataclass(frozen=True)
+class Said:
+    """What a command left behind."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@dataclass(frozen=True)
 class Shell:
     """`assay` typed on a laptop that has secrets in its environment."""
 
     folder: Path
     jobs: str
+    checkout: Path | None = None
+    """Where it is typed; None is the checkout under test."""
 
-    def type(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    def start(self, *words: str, **variables: str) -> subprocess.Popen[str]:
         environment = {
             **os.environ, "ASSAY_RESULTS": str(self.folder / "results"), "ASSAY_CACHE": str(self.folder / "cache"),
             "ANTHROPIC_API_KEY": SECRET, "WANDB_API_KEY": SECRET, **variables,
         }  # fmt: skip
-        return subprocess.run(
+        return subprocess.Popen(
             [sys.executable, "-m", "experiments", *words],
-            env=environment, text=True, capture_output=True, timeout=DEADLINE_S, check=False,
+            env=environment, cwd=self.checkout, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
 
-    def submit(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    def type(self, *words: str, **variables: str) -> Said:
+        process = self.start(*words, **variables)
+        out, err = process.communicate(timeout=DEADLINE_S)
+        return Said(process.returncode, out, err)
+
+    def submit(self, *words: str, **variables: str) -> Said:
         return self.type("submit", *words, "--address", self.jobs, **variables)
 
 
@@ -126,6 +144,13 @@ def test_a_running_job_is_joined_and_stopped(shell: Shell, tmp_path: Path) -> No
     refused = shell.submit("msvl", *slow, *place, "--fresh")
     assert refused.returncode == 2
     assert f"--stop {job}" in refused.stderr
+    watching = shell.start("submit", "--logs", job, "--address", shell.jobs)
+    assert watching.stdout is not None
+    assert "Runtime env" in watching.stdout.readline()
+    watching.send_signal(signal.SIGINT)
+    _, left = watching.communicate(timeout=DEADLINE_S)
+    assert watching.returncode == 130
+    assert f"{job} goes on without you" in left
     assert "is being stopped" in shell.submit("--stop", job).stderr
     ended = shell.submit("--logs", job)
     assert ended.returncode == 130
@@ -143,3 +168,34 @@ def test_plain_ray_job_submit_does_the_same(ray_head: RayHead, shell: Shell, tmp
     assert there.returncode == 0, there.stdout + there.stderr
     assert shell.type("run", "msvl", "--pool", "inline", *settings()).returncode == 0
     assert report(tmp_path / "far") == report(tmp_path / "results")
+
+
+SETUP = """#!/usr/bin/env bash
+# Stands for scripts/setup, which installs: here the packages are those of whoever runs the tests.
+set -eu
+mkdir -p "$ASSAY_VENV/bin"
+printf '#!/bin/sh\\necho "$@" >> "%s/started"\\nexec "%s" "$@"\\n' "$ASSAY_VENV" "PYTHON" > "$ASSAY_VENV/bin/python"
+chmod +x "$ASSAY_VENV/bin/python"
+echo "$ASSAY_INSTALL $1" >> "$ASSAY_VENV.builds"
+"""
+
+
+def test_driver_and_workers_run_in_an_environment_built_once(
+    ray_head: RayHead, shell: Shell, tmp_path: Path, configs: Path
+) -> None:
+    checkout = tmp_path / "checkout"
+    for name in ("core", "experiments", "configs", "scripts"):
+        shutil.copytree(configs.parent / name, checkout / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "constraints.txt"):
+        shutil.copy(configs.parent / name, checkout / name)
+    (checkout / "scripts" / "setup").write_text(SETUP.replace("PYTHON", sys.executable))
+    elsewhere = Shell(tmp_path, ray_head.jobs, checkout)
+    words = ("msvl", *settings(runs=1), "--results", str(tmp_path / "far"), "--environment", "build", "--extras", "ray")
+    there = elsewhere.submit(*words)
+    assert there.returncode == 0, there.stdout + there.stderr
+    assert "environment: waiting for" in there.stdout
+    [builds] = (Path(ray_head.environment["ASSAY_CACHE"]) / "environments").glob("*.builds")
+    assert builds.read_text() == "dependencies ray\n"
+    started = (builds.with_suffix("") / "started").read_text()
+    assert "-m experiments run submission/config.yaml --pool ray" in started
+    assert "default_worker.py" in started
