@@ -122,6 +122,7 @@ class Limiter:
         self._configured = self._most = ceiling
         self._ceiling = float(min(ceiling, start))
         self._overall = overall or InFlight(ceiling)
+        self._is_alone = overall is None
         self._longest_pause_s = longest_pause_s
         self._flow = Flow.RUNNING
         self._counts = Channel(name=name)
@@ -153,6 +154,8 @@ class Limiter:
         self._flow = steering.flow
         self._most = steering.concurrency or self._configured
         self._ceiling = min(self._ceiling, self._most)
+        if self._is_alone:
+            self._overall.change(self._most)
         self._changed.set()
 
     def traffic(self) -> Channel:
@@ -234,10 +237,7 @@ class Limiter:
         self._buckets[Resource.INPUT_TOKENS].learn_use(usage.input_tokens + usage.cache_write_tokens)
         self._buckets[Resource.OUTPUT_TOKENS].learn_use(usage.output_tokens)
         self._learn(attempt, quotas)
-        if self._in_flight >= int(self._ceiling):
-            unhurt = self._cut_at == float("-inf")
-            self._ceiling = min(self._most, self._ceiling + (1 if unhurt else 1 / self._ceiling))
-            self._changed.set()
+        self._widen()
 
     def _failed(self, attempt: Attempt, status: int, wait_s: float | None, quotas: Sequence[Quota]) -> None:
         self._count("limited" if status in (TOO_MANY, OVERLOADED) else "failed")
@@ -245,8 +245,18 @@ class Limiter:
         now = self._clock.monotonic()
         if wait_s:
             self._paused_until = max(self._paused_until, now + min(wait_s, self._longest_pause_s))
-        if status in (TOO_MANY, OVERLOADED) and attempt.sent_at > self._cut_at:
+        if status in (TOO_MANY, OVERLOADED) and attempt.sent_at >= self._cut_at:
             self._cut(status, now)
+
+    def _widen(self) -> None:
+        """By one per answer before the first refusal, by one per round trip after it; only what is used is widened."""
+        if self._cut_at == float("-inf"):
+            used, step = self._in_flight >= self._ceiling / 2, 1.0
+        else:
+            used, step = self._in_flight >= int(self._ceiling), 1 / self._ceiling
+        if used:
+            self._ceiling = min(self._most, self._ceiling + step)
+            self._changed.set()
 
     def _cut(self, status: int, now: float) -> None:
         """Once per round trip: what was sent before the last cut says nothing about the ceiling after it."""
