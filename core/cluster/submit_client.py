@@ -6,6 +6,7 @@ import contextlib
 import json
 import logging
 import os
+import re
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,6 +20,9 @@ OVERRIDES = ("RAY_ADDRESS", "RAY_API_SERVER_ADDRESS")
 """Variables that Ray's client obeys even where an address was given."""
 HEADERS = "RAY_JOB_HEADERS"
 """A JSON object of headers for every request, as `ray job submit` reads it too."""
+
+BEHIND_A_PROXY = re.compile(r"status code 50[234]")
+"""There is a proxy, and no head behind it."""
 
 
 class JobStatus(StrEnum):
@@ -117,7 +121,7 @@ class Jobs:
     def _told(self) -> Iterator[None]:
         try:
             yield
-        except AssayError:
+        except (AssayError, ModuleNotFoundError):
             raise
         except Exception as error:
             raise _explained(error, self.address) from error
@@ -193,7 +197,7 @@ def _explained(error: Exception, address: str) -> AssayError:
         return ConfigError(f"the cluster at {address} does not let you in: {what}", path="--address",
                            remedy="set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH to the cluster's "
                            f"token; or {HEADERS} for a proxy before it")  # fmt: skip
-    if isinstance(error, OSError) or "status code 50" in what:
+    if isinstance(error, OSError) or BEHIND_A_PROXY.search(what):
         return _silent(what, address)
     return ConfigError(f"the job server at {address} declines: {what}", path="--address",
                        remedy=f"see that {address} is Ray's dashboard, and of a version near to ours")  # fmt: skip
