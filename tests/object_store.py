@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import count
 from pathlib import Path
+from typing import cast
 
-import boto3
+import httpx
 from moto.server import ThreadedMotoServer
 
 from core.disk import location
@@ -41,18 +42,13 @@ def environment() -> Mapping[str, str]:
 def fresh_prefix() -> str:
     """An URL below which there is nothing, in a bucket of its own."""
     bucket = f"bucket-{next(_serial)}"
-    client = boto3.client("s3", endpoint_url=_server(), aws_access_key_id="key", aws_secret_access_key="secret",
-                          region_name="us-east-1")  # fmt: skip
-    client.create_bucket(Bucket=bucket)
-    client.close()
+    httpx.put(f"{_server()}/{bucket}").raise_for_status()
     return f"s3://{bucket}/some/prefix"
 
 
 @contextlib.contextmanager
 def memory_prefix() -> Iterator[Path]:
     """A place in fsspec's memory file system, cleared afterwards."""
-    from typing import cast
-
     from upath import UPath
 
     place = UPath(f"memory://root-{next(_serial)}")

@@ -79,6 +79,11 @@ def names(folder: Path) -> Sequence[str]:
     return _listed(folder, "file")
 
 
+def listing(folder: Path) -> frozenset[str]:
+    """The names right in `folder`, of objects and of prefixes, in one request. Raises StoreError, ConfigError."""
+    return frozenset(_listed(folder, "file", "directory"))
+
+
 def is_there(file: Path) -> bool:
     """Whether there is an object `file`."""
     return bool(_asked(file, lambda store, key: store.isfile(key)))
@@ -115,12 +120,12 @@ def move(source: Path, target: Path, *, leaving: str) -> bool:
     return bool(moving)
 
 
-def _listed(folder: Path, kind: str) -> list[str]:
+def _listed(folder: Path, *kinds: str) -> list[str]:
     try:
         entries = _asked(folder, lambda store, key: store.ls(key, detail=True))
     except FileNotFoundError:
         return []
-    return sorted(entry["name"].rstrip("/").rpartition("/")[2] for entry in entries if entry["type"] == kind)
+    return sorted(entry["name"].rstrip("/").rpartition("/")[2] for entry in entries if entry["type"] in kinds)
 
 
 def _asked(file: Path, request: Callable[..., Result]) -> Result:

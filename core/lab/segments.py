@@ -32,8 +32,8 @@ def content(file: Path) -> bytes:
     return _read(file)[0]
 
 
-def compact(file: Path) -> None:
-    """Make `file` one object that holds all rows, and remove its segments. Raises StoreError.
+def compact(file: Path) -> bytes:
+    """Make `file` one object that holds all rows, which are returned, and remove its segments. Raises StoreError.
 
     A kill at any moment leaves every row in one place at least; doing it again finishes it.
     """
@@ -41,6 +41,7 @@ def compact(file: Path) -> None:
     if numbers:
         objects.put(file, whole)
         objects.remove([_segment(file, number) for number in numbers])
+    return whole
 
 
 class SegmentTail:
@@ -77,9 +78,10 @@ def _read(file: Path) -> tuple[bytes, list[int]]:
     A row of the file itself outranks a segment's: a driver that was cut off may put its last segment after another one
     has finished the cell.
     """
+    there = objects.listing(file.parent)
     # Segments first: those that vanish meanwhile were made part of the file before, which is read after.
-    segments = objects.read_all(parts_of(file), SUFFIX)
-    whole = objects.read(file)
+    segments = objects.read_all(parts_of(file), SUFFIX) if parts_of(file).name in there else {}
+    whole = objects.read(file) if segments or file.name in there else None
     rows, taken = recover(whole or b"", file=str(file))
     numbers = [_number(file, name) for name in segments]
     if whole is None and numbers != list(range(1, len(numbers) + 1)):

@@ -138,9 +138,8 @@ class RunFolder:
     def mark_done(self, cell: str) -> None:
         """Declare that every row of `cell` is there."""
         self._check()
-        if is_object(self.path):
-            segments.compact(self._samples(cell))
-        content = self._content(cell)
+        file = self._samples(cell)
+        content = segments.compact(file) if is_object(file) else self._content(cell)
         done = CellDone(rows=len(recover(content)[0]), sha256=hashlib.sha256(content).hexdigest())
         self.write_model(f"cells/{cell}/done.json", done)
 
