@@ -66,15 +66,15 @@ class WandbServer:
         self.artifacts: dict[tuple[str, str], RemoteArtifact] = {}
         """By name and digest: one version per content."""
         self.files: dict[str, bytes] = {}
+        self.reports: dict[str, dict[str, Any]] = {}
         self.operations: list[str] = []
         self.unknown: list[str] = []
         self.trouble: Callable[[str, str], Response | None] = lambda path, operation: None
-        self.arrived = threading.Condition()
+        self.stalls: Callable[[str, bytes], bool] = lambda path, body: False
+        """Requests that are taken and never answered, until `released`."""
+        self.stalled = threading.Event()
+        self.released = threading.Event()
         self.url = ""
-
-    def wait_for(self, holds: Callable[[], bool]) -> None:
-        with self.arrived:
-            assert self.arrived.wait_for(holds, DEADLINE_S), "the client sent too little"
 
     async def every(self, request: Request) -> Response:
         body = await request.body()
@@ -87,13 +87,14 @@ class WandbServer:
         answer = self.trouble(path, operation)
         if answer is not None:
             return answer
-        with self.arrived:
-            self.operations.append(operation or path)
-            answer = self._answer(request.method, path, operation, asked, body)
-            self.arrived.notify_all()
+        self.operations.append(operation or path)
+        answer = self._answer(path, operation, asked, body)
+        if self.stalls(path, body):
+            self.stalled.set()
+            await asyncio.to_thread(self.released.wait)
         return answer
 
-    def _answer(self, method: str, path: str, operation: str, asked: dict[str, Any], body: bytes) -> Response:
+    def _answer(self, path: str, operation: str, asked: dict[str, Any], body: bytes) -> Response:
         if path == "/graphql":
             found = getattr(self, f"_{_snake(operation)}", None)
             if found is None:
@@ -208,6 +209,23 @@ class WandbServer:
             "commitHash": "c", "fileCount": 1, "createdAt": "2026-01-01T00:00:00Z", "updatedAt": None, "aliases": [],
         }}  # fmt: skip
 
+    def _get_projects(self, asked: dict[str, Any]) -> dict[str, Any]:
+        project = {"__typename": "Project", "id": "p", "name": "assay", "entityName": "team", "createdAt": "",
+                   "isBenchmark": False, "user": None}  # fmt: skip
+        page = {"__typename": "PageInfo", "endCursor": None, "hasNextPage": False}
+        return {"models": {"pageInfo": page, "edges": [{"node": project}]}}
+
+    def _upsert_view(self, asked: dict[str, Any]) -> dict[str, Any]:
+        made = asked["id"] or f"report-{len(self.reports) + 1}"
+        self.reports[made] = asked
+        view = {
+            "id": made, "name": asked["name"], "displayName": asked["displayName"],
+            "description": asked["description"], "spec": asked["spec"], "type": "runs",
+            "project": {"id": "p", "name": asked["projectName"], "entityName": asked["entityName"]},
+            "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z",
+        }  # fmt: skip
+        return {"upsertView": {"view": view, "inserted": not asked["id"]}}
+
     def _artifact(self, wanted: str) -> RemoteArtifact:
         return next(artifact for artifact in self.artifacts.values() if artifact.id == wanted)
 
@@ -240,5 +258,6 @@ def wandb_server() -> Iterator[WandbServer]:
     try:
         yield backend
     finally:
+        backend.released.set()
         server.should_exit = True
         thread.join(DEADLINE_S)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from core.model.frozen import Frozen
 from core.model.prompt import Effort
@@ -245,6 +245,11 @@ class TrackSpec(Frozen):
     """Between two looks at a run under way, when online."""
     deadline_s: Seconds = 120.0
     """For what is still to be sent when the run has ended; the rest is left to `assay track sync`."""
+
+    @field_validator("mode", mode="before")
+    @classmethod
+    def _off_is_no_truth_value(cls, value: object) -> object:
+        return TrackMode.OFF if value is False else value  # YAML reads `off` as false
 
 
 class Transport(StrEnum):
