@@ -62,7 +62,6 @@ class Pages:
             results=str(self._insight.results),
             families=families(found),
             scale=scale(means, including=(0.0, 1.0)),
-            running=any(run.status is Status.RUNNING for run in found),
         )
 
     def run(self, request: Request) -> Response:

@@ -37,6 +37,8 @@ class Run:
     outcome: Outcome | None
     report: EvaluationReport | None
     """None before it is written, and for experiments whose report is of another kind."""
+    rows: int | None = None
+    """Durable now; None when nothing is known of them."""
     damage: str = ""
     """Why it does not read back."""
 
@@ -94,15 +96,17 @@ def rows_of(folder: RunFolder, record: RunRecord | None) -> Mapping[str, int]:
 
 def _run(folder: RunFolder, insight: Insight) -> Run:
     try:
-        record = folder.record
+        record, status, outcome = folder.record, folder.status, folder.outcome
+        running = status is Status.RUNNING
         return Run(
             name=folder.name,
             family=_family(folder, record),
-            status=folder.status,
+            status=status,
             faults=insight.faults(folder),
             record=record,
-            outcome=folder.outcome,
+            outcome=None if running else outcome,
             report=_report(folder),
+            rows=sum(rows_of(folder, record).values()) if running else outcome.rows if outcome else None,
         )
     except AssayError as error:
         return Run(folder.name, _family(folder, None), None, None, None, None, None, damage=str(error))

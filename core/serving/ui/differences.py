@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +11,10 @@ from core.model.evaluation import EvaluationReport, QuestionSummary, SuiteSummar
 from core.model.record import RunRecord
 
 ABSENT = "–"
-UNTOLD = ("fingerprint", "provenance.argv")
-"""Parts of a record that differ between any two runs and tell nothing."""
+UNTOLD = ("fingerprint", "provenance.argv[")
+"""Beginnings of paths in a record that differ between any two runs and tell nothing."""
+_DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+SHOWN_OF_DIGEST = 12
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,8 @@ class QuestionLine:
     a_invalid: str
     """`2 of 5` code-bearing answers were rejected."""
     b_invalid: str
-    flipped: bool
-    """The share of rejected answers is not the same on both sides."""
+    rejected_more: int
+    """1 where B has the greater share of rejected answers, -1 where A has it, else 0."""
 
     @property
     def difference(self) -> float | None:
@@ -67,7 +70,7 @@ def lines(a: Any, b: Any) -> tuple[Line, ...]:
 def record_lines(a: RunRecord | None, b: RunRecord | None) -> tuple[Line, ...]:
     """What two runs stood on, where it differs."""
     told = (record.model_dump(mode="json") if record else {} for record in (a, b))
-    return tuple(line for line in lines(*told) if line.path not in UNTOLD)
+    return tuple(line for line in lines(*told) if not line.path.startswith(UNTOLD))
 
 
 def suite_pairs(a: EvaluationReport, b: EvaluationReport) -> tuple[SuitePair, ...]:
@@ -87,7 +90,13 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
         for place, item in enumerate(value):
             yield from _leaves(item, f"{path}[{_label(item, place)}]")
     else:
-        yield path, ABSENT if value is None else str(value)
+        yield path, _shown(value)
+
+
+def _shown(value: Any) -> str:
+    """A leaf as text; of a digest, as much as tells two apart."""
+    text = ABSENT if value is None else str(value)
+    return text[:SHOWN_OF_DIGEST] if _DIGEST.fullmatch(text) else text
 
 
 def _label(item: Any, place: int) -> str:
@@ -109,8 +118,12 @@ def _question(a: QuestionSummary, b: QuestionSummary) -> QuestionLine:
         b=b.global_score,
         a_invalid=_rejected(a),
         b_invalid=_rejected(b),
-        flipped=a.invalid * b.code_bearing != b.invalid * a.code_bearing,
+        rejected_more=_sign(b.invalid * a.code_bearing - a.invalid * b.code_bearing),
     )
+
+
+def _sign(value: int) -> int:
+    return (value > 0) - (value < 0)
 
 
 def _rejected(question: QuestionSummary) -> str:
