@@ -1,0 +1,104 @@
+"""The HTML report of a campaign of 1,500 rows in Chromium: time to open, to search, to scroll; size; time to render."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any
+
+from _bars import Bar, conclude
+from _made_up import campaign
+
+from core.lab import report as rendering
+from core.model.specs import Comparator
+
+OPENINGS = 5
+READY = "performance.getEntriesByType('navigation')[0].loadEventEnd"
+SCROLL = """async () => {
+  const list = document.querySelector(".list");
+  const frames = [];
+  let last = performance.now();
+  for (let step = 0; step < 120; step += 1) {
+    list.scrollTop += 900;
+    await new Promise(requestAnimationFrame);
+    const now = performance.now();
+    frames.push(now - last);
+    last = now;
+  }
+  return frames.sort((a, b) => a - b);
+}"""
+SEARCH = """async () => {
+  const box = document.querySelector("input[name=text]");
+  const count = document.querySelector(".count");
+  const before = performance.now();
+  const done = new Promise((found) => {
+    new MutationObserver(() => found(performance.now())).observe(count, { childList: true });
+  });
+  box.value = "number 77";
+  box.dispatchEvent(new Event("input", { bubbles: true }));
+  return (await done) - before;
+}"""
+"""From the keystroke of a first search to its result: 120 ms that fingers are waited for, and every row read."""
+
+
+def browser(driver: Any) -> Any:
+    """A headless Chromium; leaves with 2 where there is none."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        sys.exit("bench: no Chromium here; apt-get install chromium")
+    # Chromium's sandbox refuses to run as root, which containers often are.
+    return driver.chromium.launch(executable_path=path, args=["--no-sandbox"] if os.geteuid() == 0 else [])
+
+
+def opened(chromium: Any, file: Path) -> tuple[float, list[float], float]:
+    """Seconds until the page is loaded, milliseconds of each frame while scrolling, and of a search."""
+    page = chromium.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(file.as_uri())
+    page.wait_for_selector(".row")
+    ready = page.evaluate(READY) / 1000
+    frames, search = page.evaluate(SCROLL), page.evaluate(SEARCH)
+    page.close()
+    return ready, frames, search
+
+
+def main() -> None:
+    """Measure the bars of the report and leave with 1 when one is missed."""
+    from playwright.sync_api import sync_playwright
+
+    report, rows = campaign()
+    started = perf_counter()
+    content = rendering.files(report, rows)["report.html"]
+    rendering_s = perf_counter() - started
+    with TemporaryDirectory(prefix="assay-bench-") as name, sync_playwright() as driver:
+        file = Path(name) / "report.html"
+        file.write_bytes(content)
+        chromium = browser(driver)
+        times = [opened(chromium, file) for _ in range(OPENINGS)]
+        chromium.close()
+    frames = sorted(frame for _, each, _ in times for frame in each)
+    conclude(
+        (
+            Bar(
+                f"open {len(rows):,} rows, median of {OPENINGS}",
+                median(t[0] for t in times),
+                Comparator.AT_MOST,
+                2,
+                "s",
+            ),
+            Bar("open, slowest", max(t[0] for t in times), Comparator.AT_MOST, 2, "s"),
+            Bar("frame while scrolling, median", median(frames), Comparator.AT_MOST, 17, "ms"),
+            Bar("frame while scrolling, 95th of 100", frames[int(0.95 * len(frames))], Comparator.AT_MOST, 34, "ms"),
+            Bar("first search through all answers", median(t[2] for t in times), Comparator.AT_MOST, 1000, "ms"),
+            Bar("size of the page", len(content) / 2**20, Comparator.AT_MOST, 16, "MiB"),
+            Bar("render the report files", rendering_s, Comparator.AT_MOST, 30, "s"),
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()
