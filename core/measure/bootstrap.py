@@ -38,19 +38,19 @@ def bca_interval(
         return clusters
     if all_equal(clusters.means):
         return Degenerate.ALL_EQUAL
-    low, high = _bca(clusters.sums, clusters.counts, resamples, level, seed)
+    low, high = _bca(clusters.means * clusters.weights, clusters.weights, resamples, level, seed)
     if not (math.isfinite(low) and math.isfinite(high)):
         return Degenerate.ONE_SIDED_RESAMPLES
     return Interval(low=low, high=high, level=level)
 
 
-def _bca(sums: Floats, counts: Floats, resamples: int, level: float, seed: int) -> tuple[float, float]:
+def _bca(sums: Floats, weights: Floats, resamples: int, level: float, seed: int) -> tuple[float, float]:
     from scipy import stats
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", stats.DegenerateDataWarning)
         found = stats.bootstrap(
-            (sums, counts),
+            (sums, weights),
             _ratio,
             n_resamples=resamples,
             batch=max(1, _CELLS // len(sums)),
@@ -63,5 +63,5 @@ def _bca(sums: Floats, counts: Floats, resamples: int, level: float, seed: int) 
     return float(found.low), float(found.high)
 
 
-def _ratio(sums: Floats, counts: Floats, axis: int = -1) -> Floats:
-    return np.asarray(sums.sum(axis=axis) / counts.sum(axis=axis))
+def _ratio(sums: Floats, weights: Floats, axis: int = -1) -> Floats:
+    return np.asarray(sums.sum(axis=axis) / weights.sum(axis=axis))

@@ -31,9 +31,9 @@ class Clusters:
         return self.sums / self.counts
 
     @property
-    def mean(self) -> float:
-        """Over all scores, so that a question counts as often as it was scored."""
-        return float(self.sums.sum() / self.counts.sum())
+    def weights(self) -> Floats:
+        """How much each question's mean counts in the mean over all scores: 1 each where all have equally many."""
+        return np.ones_like(self.counts) if np.ptp(self.counts) == 0 else self.counts
 
 
 def as_matrix(scores: ArrayLike) -> Floats:

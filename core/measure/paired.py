@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -36,19 +37,19 @@ class PairedDifferences:
     degenerate: Degenerate | None
     """NOTHING_SCORED and NOT_FINITE leave no values; ONE_QUESTION one; ALL_EQUAL no spread."""
 
-    @property
+    @cached_property
     def mean(self) -> float | None:
         """None without values."""
         return math.fsum(self.values) / len(self.values) if len(self.values) else None
 
-    @property
+    @cached_property
     def sd(self) -> float | None:
         """Standard deviation (ddof 1); exactly 0 where all are equal, None below two."""
         if len(self.values) < 2:
             return None
         return 0.0 if self.degenerate is Degenerate.ALL_EQUAL else _sd(self.values)
 
-    @property
+    @cached_property
     def error(self) -> float | None:
         """Standard error of the mean; None below two questions."""
         return None if self.sd is None else self.sd / math.sqrt(len(self.values))
