@@ -4,7 +4,6 @@ from pathlib import Path
 
 from evaluation_rows import question, record, row, scored
 
-from core.lab import report as rendering
 from core.lab.experiment import Conclusion
 from core.lab.outcome import concluded
 from core.lab.store import RunFolder
@@ -73,7 +72,13 @@ def conclude(folder: RunFolder) -> None:
     """Report and outcome."""
     report = evaluation()
     rows = [each for suite in SUITES for run in range(1, RUNS + 1) for each in judged(suite, run)]
-    files = {**rendering.files(report, rows), "tests.csv": b"leak,p\ncopy,0.25\nnone,\n", "shares.svg": b"<svg></svg>"}
+    files = {
+        "report.json": report.model_dump_json(indent=2).encode(),
+        "report.md": b"# NON-BINDING\n",
+        "report.html": "<!doctype html><p>NON-BINDING ¡no!</p>".encode(),
+        "tests.csv": b"leak,p\ncopy,0.25\nnone,\n",
+        "shares.svg": b"<svg xmlns='http://www.w3.org/2000/svg'></svg>",
+    }
     for name, content in files.items():
         folder.write(name, content)
     done = Conclusion(files, len(rows), binding_faults=report.binding_faults)

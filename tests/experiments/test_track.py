@@ -17,14 +17,16 @@ from pathlib import Path
 import psutil
 import pytest
 from starlette.responses import Response
+from tracked_runs import finished
 from typed import Said, Terminal
 from wandb_server import DEADLINE_S, WandbServer, wandb_server
 
 from core.adapters.track import OFFLINE, state
 from core.adapters.track.spool import spooled, uploaded
 from core.lab.store import RunFolder
+from experiments.publishing import publish
 from experiments.registry import EXPERIMENTS
-from experiments.tracking import home
+from experiments.tracking import home, views_of
 
 TOY = Path(__file__).with_name("toy_lab.py")
 HISTORY = "wandb-history.jsonl"
@@ -273,3 +275,24 @@ def test_the_tracker_dies_with_its_driver(terminal: Terminal, server: WandbServe
     driver.wait()
     _, alive = psutil.wait_procs(theirs, timeout=DEADLINE_S)
     assert alive == []
+
+
+class TestReport:
+    def test_it_is_saved_over_the_one_of_before(self, terminal: Terminal, server: WandbServer) -> None:
+        folder = finished(terminal.root / "results")
+        said: list[str] = []
+        publish(folder, said.append)
+        publish(folder, said.append)
+        [(made, report)] = server.reports.items()
+        assert (report["displayName"], report["entityName"]) == ("test: NON-BINDING", "team")
+        assert f"runs/{views_of(folder)[-1].id}" in report["spec"]
+        links = [line for line in said if line.startswith("W&B Report: ")]
+        assert len(links) == 2
+        assert all(made in link for link in links)
+
+    def test_without_a_server_page_and_tables_are_written_and_the_rest_is_said(self, terminal: Terminal) -> None:
+        folder = finished(terminal.root / "results")
+        said: list[str] = []
+        publish(folder, said.append)
+        assert "set WANDB_API_KEY" in said[-1]
+        assert list((home(folder) / OFFLINE).rglob("page_report*.html"))
