@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.measure.leakage.table import Table, share_of
-from core.measure.leakage.words import Run, containment, longest_run, programs, runs, tokens, words
+from core.measure.leakage.words import Run, longest_run, programs, runs, tokens, words
 from core.model.leakage import Arm, AuditedRow, AuditSpec, Copy, Overlap
 from core.model.sample import Example
 
@@ -25,16 +25,20 @@ class Originals:
 
     def nearest(self, mine: tuple[str, ...]) -> tuple[str, float] | None:
         """The text that holds most of the runs of `mine`, and what share; None where none holds any."""
+        shares = self.shares(mine)
+        best = max(sorted(shares), key=lambda name: shares[name], default=None)
+        return None if best is None else (best, shares[best])
+
+    def shares(self, mine: tuple[str, ...]) -> Mapping[str, float]:
+        """The share of the runs of `mine` that each text holds; texts that hold none are left out."""
         own = runs(mine, self.length)
         shared = Counter(name for run in own for name in self.holders.get(run, ()))
-        if not shared:
-            return None
-        best = max(sorted(shared), key=lambda name: shared[name])
-        return best, shared[best] / len(own)
+        return {name: count / len(own) for name, count in shared.items()}
 
     def containing(self, mine: tuple[str, ...]) -> float:
-        """The share of the runs of `mine` that any of the texts holds."""
-        return containment(runs(mine, self.length), frozenset(self.holders))
+        """The share of the runs of `mine` that any of the texts holds; 0 where `mine` is shorter than a run."""
+        own = runs(mine, self.length)
+        return sum(run in self.holders for run in own) / len(own) if own else 0.0
 
     def longest(self, mine: tuple[str, ...]) -> int:
         """Tokens of the longest run shared with one text; 0 where it is shorter than `length`."""
@@ -58,8 +62,12 @@ class Sources:
     table: Table
     spec: AuditSpec
     pool: Originals
-    references: Mapping[str, Originals]
-    """By question."""
+    references: Originals
+    """Every golden reference, by question."""
+
+    def reference(self, row: AuditedRow) -> Originals:
+        """That of the row's own question."""
+        return originals({row.id: self.references.texts[row.id]}, self.spec.run_length)
 
     def shown(self, row: AuditedRow) -> Originals:
         """The few-shot examples of the full prompt for the question and run of `row`."""
@@ -86,7 +94,7 @@ def sources(table: Table, pool: Sequence[Example], spec: AuditSpec) -> Sources:
         table,
         spec,
         originals({example.id: tokens(example.code) for example in pool}, length),
-        {q.id: originals({q.id: words(q.ground_truth)}, length) for q in table.questions},
+        originals({question.id: words(question.ground_truth) for question in table.questions}, length),
     )
 
 
@@ -119,7 +127,7 @@ def _copy(row: AuditedRow, found: Sources, code: str, original: str, contained: 
 def overlaps(found: Sources) -> tuple[Overlap, ...]:
     """Each arm against the references, the examples of the full prompt and the whole pool."""
     targets: dict[str, Callable[[AuditedRow], Originals]] = {
-        REFERENCE: lambda row: found.references[row.id],
+        REFERENCE: found.reference,
         SHOWN: found.shown,
         POOL: lambda _: found.pool,
     }

@@ -26,7 +26,7 @@ from core.measure.clusters import Floats, question_means
 from core.measure.leakage.arms import unprompted
 from core.measure.leakage.copies import Sources
 from core.measure.leakage.table import share_of
-from core.measure.leakage.words import containment, runs, words
+from core.measure.leakage.words import words
 from core.measure.multiplicity import holm
 from core.measure.paired import paired_interval, paired_permutation
 from core.model.frozen import seed_for
@@ -87,20 +87,16 @@ def _memorised_syntax(sources: Sources) -> Evidence:
 def _memorised_answers(sources: Sources, seed: int) -> Evidence:
     table = sources.table
     asked = tuple(question.id for question in table.questions)
-    own = table.matrix(Arm.NEITHER, lambda row: _repeated(row, sources, row.id), asked)
-    others = table.matrix(Arm.NEITHER, lambda row: _repeated_of_others(row, sources), asked)
+    own = table.matrix(Arm.NEITHER, lambda row: _repeated(row, sources)[0], asked)
+    others = table.matrix(Arm.NEITHER, lambda row: _repeated(row, sources)[1], asked)
     return Evidence(Leak.MEMORISED_ANSWERS, own, others, _greater(own, others, sources.spec, seed))
 
 
-def _repeated(row: AuditedRow, sources: Sources, question: str) -> float:
-    """The share of the answer's runs that the reference of `question` holds."""
-    length = sources.spec.run_length
-    return containment(runs(words(row.answer), length), frozenset(sources.references[question].holders))
-
-
-def _repeated_of_others(row: AuditedRow, sources: Sources) -> float | None:
-    others = [question for question in sources.references if question != row.id]
-    return float(np.mean([_repeated(row, sources, question) for question in others])) if others else None
+def _repeated(row: AuditedRow, sources: Sources) -> tuple[float, float | None]:
+    """The share of the answer's runs that its own reference holds, and that others hold on average."""
+    shares = sources.references.shares(words(row.answer))
+    own, others = shares.get(row.id, 0.0), len(sources.references.texts) - 1
+    return own, math.fsum([*shares.values(), -own]) / others if others else None
 
 
 def _greater(observed: Floats, baseline: Floats, spec: AuditSpec, seed: int) -> float | None:

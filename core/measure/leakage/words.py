@@ -40,11 +40,6 @@ def runs(tokens: tuple[str, ...], length: int) -> frozenset[Run]:
     return frozenset(tokens[at : at + length] for at in range(len(tokens) - length + 1))
 
 
-def containment(part: frozenset[Run], whole: frozenset[Run]) -> float:
-    """The share of the runs of `part` that `whole` has too; 0 where `part` has none."""
-    return len(part & whole) / len(part) if part else 0.0
-
-
 def longest_run(one: tuple[str, ...], other: tuple[str, ...]) -> int:
     """Tokens of the longest run that stands in both, found by halving: a run of n holds one of every shorter length."""
     low, high = 0, min(len(one), len(other))
