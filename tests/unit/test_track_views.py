@@ -86,6 +86,9 @@ def test_confusion_scoreboard_gates_and_the_sheets_of_a_report(tmp_path: Path) -
     views = by_name(views_of(finished(tmp_path)))
     confusion = views["test/alpha"].tables["confusion"]
     assert confusion.rows == (("foreign_keyword", "GD-C-001", "startLoop", 1, "1"),)
+    spread = {row[0]: row for row in views["test/alpha"].tables["statistics"].rows}
+    told = {line.metric: line.dip_power for line in evaluation().suites[0].statistics}
+    assert {metric: row[-2] for metric, row in spread.items()} == told
     whole = views["test"]
     board = {row[:2]: row for row in whole.tables["scoreboard"].rows}
     means = evaluation().suites[0].metric(Metric.GLOBAL).final

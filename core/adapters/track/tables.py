@@ -12,6 +12,7 @@ from typing import Any
 from core.adapters.track.view import Scalar, Table
 from core.model.comparison import Comparison
 from core.model.evaluation import Confusion, EvaluationReport, SuiteSummary
+from core.model.interval import Interval
 from core.model.judged import JudgedRow, Metric
 
 ROW_COLUMNS = (
@@ -58,6 +59,7 @@ def of_suite(suite: SuiteSummary) -> dict[str, Table]:
         "confusion": confusion_cells(suite.confusion),
         "constructs": confusion_constructs(suite.confusion),
         "runs": _runs(suite),
+        "statistics": _statistics(suite),
         "variance": Table(
             ("metric", "question", "run", "judge", "questions", "runs", "judgings"),
             tuple((v.metric.value, v.question, v.run, v.judge, v.n_questions, v.runs, v.judgings)
@@ -158,6 +160,17 @@ def _runs(suite: SuiteSummary) -> Table:
         for r in suite.runs
     )
     return Table(head, tuple(lines))
+
+
+def _statistics(suite: SuiteSummary) -> Table:
+    """What runs and questions say beyond the mean; the report names why a number is missing, here it is left out."""
+    keys = ("flip_rate", "disagreement", "largest_gap_ratio", "dip", "dip_p", "dip_power", "detectable")
+    rows = []
+    for line in suite.statistics:
+        ends = (line.bootstrap.low, line.bootstrap.high) if isinstance(line.bootstrap, Interval) else (None, None)
+        rest = (value if isinstance(value, float) else None for value in (getattr(line, key) for key in keys))
+        rows.append((line.metric, *ends, *rest))
+    return Table(("metric", "bootstrap_low", "bootstrap_high", *keys), tuple(rows))
 
 
 def _list(numbers: Sequence[int]) -> str:
