@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -178,7 +179,8 @@ class TestReports:
         assert EvaluationReport.model_validate_json(files["report.json"]) == made
         for words in (files["report.html"], files["report.md"], "\n".join(rendering.summary(made)).encode()):
             assert b"None" not in words, "what is not there is said in words"
-            assert b"nan" not in words.replace(b"svgnan", b"").lower().split()
+            said = re.sub(rb"(?s)<script.*?</script>", b"", words).replace(b"svgnan", b"")
+            assert b"nan" not in said.lower().split()
 
     @given(some_rows())
     def test_a_reply_is_paid_for_once_however_many_rows_stand_on_it(self, rows: tuple[JudgedRow, ...]) -> None:

@@ -7,6 +7,7 @@ import pytest
 from evaluation_rows import question, record, row
 
 from core import measure
+from core.lab import report as rendering
 from core.measure.summary import Background, summarise
 from core.model.degenerate import Degenerate
 from core.model.evaluation import EvaluationReport, RunStatistics
@@ -93,3 +94,13 @@ def test_equal_scores_and_one_run_are_named() -> None:
     found = statistics(made, Metric.CONTEXT_RECALL.value)
     assert (found.bootstrap, found.detectable) == (Degenerate.ALL_EQUAL, Degenerate.ALL_EQUAL)
     assert (found.flip_rate, found.dip_p) == (Degenerate.ONE_RUN, Degenerate.ONE_RUN)
+
+
+def test_they_are_shown_with_reasons_where_there_are_no_numbers() -> None:
+    made = report(5)
+    files = rendering.files(made, ())
+    for text in (files["report.md"].decode(), files["report.html"].decode()):
+        assert "What its runs and questions say" in text
+        assert "not assessable" in text
+    [line] = [line for line in files["report.md"].decode().splitlines() if line.startswith("| syntactic validity")]
+    assert "8.3 %" in line, "one question of twelve flips"

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from core.lab.report import comparison
+from core.lab.report import comparison, history
 from core.lab.report.failures import concentrated, urgent
 from core.lab.report.words import (
     METRIC_NAMES,
+    STATISTICS_HEAD,
     calibration_line,
     denominators,
     gate_effect,
     gate_line,
     interval,
     number,
+    run_statistics,
     standing,
 )
 from core.model.evaluation import EvaluationReport, SuiteSummary
@@ -35,6 +37,7 @@ def _lines(report: EvaluationReport) -> Iterator[str]:
         yield from _suite(suite)
     if report.comparison is not None:
         yield from comparison.section(report.comparison)
+    yield from history.sections(report)
     if report.gates:
         yield from _list("Gates", [gate_line(gate) for gate in report.gates])
     if report.binding_faults:
@@ -59,6 +62,9 @@ def _suite(suite: SuiteSummary) -> Iterator[str]:
         "",
         f"Syntactic validity {number(syntax.mean)}, interval {interval(syntax)}, over {denominators(syntax)}.",
     )
+    if suite.statistics:
+        yield from ("", "### What its runs and questions say", "")
+        yield from _table(STATISTICS_HEAD, [run_statistics(found) for found in suite.statistics])
     if suite.calibration is not None:
         yield from ("", f"Calibration of the gate: {calibration_line(suite.calibration)}.")
     if suite.variance:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from core.measure.compare_sentences import named
 from core.model.comparison import Claim, PairComparison
+from core.model.degenerate import Degenerate
 from core.model.evaluation import (
     Calibration,
     ConstructFailures,
@@ -14,6 +15,7 @@ from core.model.evaluation import (
     GateResult,
     Interval,
     Metric,
+    RunStatistics,
     SuiteSummary,
     VarianceSplit,
 )
@@ -145,6 +147,30 @@ def stability(suite: SuiteSummary) -> str:
     if len(set(bands)) > 1:
         said.append("the verdict is not the same in every run: " + ", ".join(bands))
     return ". ".join(sentence[0].upper() + sentence[1:] for sentence in said) + "."
+
+
+STATISTICS_HEAD = (
+    "metric", "95 % BCa interval", "questions that flip", "two runs differ", "largest gap", "dip p", "its power",
+    "can see",
+)  # fmt: skip
+
+
+def run_statistics(found: RunStatistics) -> tuple[str, ...]:
+    """One metric under STATISTICS_HEAD; where there is no number its reason stands."""
+    name = next((METRIC_NAMES[metric] for metric in Metric if metric.value == found.metric), "syntactic validity")
+    ends = found.bootstrap
+    return (
+        name,
+        bounds(ends) if isinstance(ends, Interval) else ends.value,
+        *(_share(value) for value in (found.flip_rate, found.disagreement, found.largest_gap_ratio)),
+        found.dip_p.value if isinstance(found.dip_p, Degenerate) else number(found.dip_p),
+        percent(found.dip_power),
+        found.detectable.value if isinstance(found.detectable, Degenerate) else number(found.detectable),
+    )
+
+
+def _share(value: float | Degenerate) -> str:
+    return value.value if isinstance(value, Degenerate) else percent(value)
 
 
 def shares(split: VarianceSplit) -> tuple[float | None, float | None, float | None]:
