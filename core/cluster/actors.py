@@ -18,6 +18,7 @@ import ray  # noqa: TID251 - this package is the edge where Ray is known
 from core.adapters.build import Workshop
 from core.adapters.clock import SystemClock
 from core.cluster.answers import RESTARTS
+from core.cluster.gathering import GatheringEmbedder
 from core.model.prompt import Completion, Prompt
 from core.model.record import FewShotRecord
 from core.model.retrieval import IndexManifest, Query, TextKind
@@ -92,13 +93,15 @@ class ParserActor(_Host):
 class EmbedderActor(_Host):
     """One embedding model, and the indices that are searched with it."""
 
+    _gathering: GatheringEmbedder | None = None
+
     async def dimensions(self, spec: EmbedderSpec) -> int:
         """As core.ports.Embedder."""
-        return (await (await self._workshop()).embedder(spec)).dimensions
+        return (await self._embedder(spec)).dimensions
 
     async def embed(self, spec: EmbedderSpec, texts: Sequence[str], kind: TextKind) -> Matrix:
-        """As core.ports.Embedder."""
-        return await (await (await self._workshop()).embedder(spec)).embed(texts, kind=kind)
+        """As core.ports.Embedder; queries of all cells go to the model together."""
+        return await (await self._embedder(spec)).embed(texts, kind=kind)
 
     async def manifest(self, spec: IndexSpec, retrieval: RetrievalSpec) -> IndexManifest:
         """What the index of `spec` is, built first where there is none."""
@@ -121,6 +124,13 @@ class EmbedderActor(_Host):
         """As core.ports.Index, over the few-shot pool, which was there when it was opened."""
         pool = await (await self._workshop()).few_shots(spec, golden, embedder)
         return await pool.index.search(query) if pool.index is not None else ()
+
+    async def _embedder(self, spec: EmbedderSpec) -> GatheringEmbedder:
+        """Over the one model of this actor."""
+        embedder = await (await self._workshop()).embedder(spec)
+        if self._gathering is None:
+            self._gathering = GatheringEmbedder(embedder)
+        return self._gathering
 
     async def _index(self, spec: IndexSpec, retrieval: RetrievalSpec) -> Index:
         return await (await self._workshop()).index(spec, retrieval)
