@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 
+from core.disk import is_object, objects
 from core.errors import AssayError
 from core.lab.config import known_names
 from core.lab.provenance import checkout
@@ -79,12 +80,25 @@ def extra_installed(extra: str) -> Finding:
 def places() -> Iterator[Finding]:
     """Configurations readable; results and cache writable with room on the disk."""
     yield configurations(configs_root())
-    for name, folder, variable in (
-        ("results", results_root(), "ASSAY_RESULTS"),
-        ("cache", cache_root(), "ASSAY_CACHE"),
-    ):
-        yield writable(name, folder, variable)
-        yield room(name, folder, variable)
+    yield from results()
+    yield writable("cache", cache_root(), "ASSAY_CACHE")
+    yield room("cache", cache_root(), "ASSAY_CACHE")
+
+
+def results() -> Iterator[Finding]:
+    """The results root: a folder with room, or a store that does what a run depends on."""
+    try:
+        root = results_root()
+        if not is_object(root):
+            yield writable("results", root, "ASSAY_RESULTS")
+            yield room("results", root, "ASSAY_RESULTS")
+        elif objects.creates_once(root / f".doctor-{os.getpid()}"):
+            yield _fine("results", str(root))
+        else:
+            detail = f"{root}: the store overwrites what it is asked only to create"
+            yield _broken("results", detail, "use one that honours `If-None-Match: *` on PUT, or a folder")
+    except AssayError as error:
+        yield _broken("results", str(error), error.remedy)
 
 
 def configurations(configs: Path) -> Finding:

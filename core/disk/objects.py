@@ -44,6 +44,23 @@ def create(file: Path, content: bytes) -> None:
             return
 
 
+def creates_once(probe: Path) -> bool:
+    """Whether the store really refuses to create an object twice; some ignore the condition. Raises as `create`.
+
+    `probe` is put and removed again. Without this promise two drivers could overwrite each other's rows.
+    """
+    remove([probe])
+    create(probe, b"1")
+    try:
+        create(probe, b"2")
+    except FileExistsError:
+        return True
+    else:
+        return False
+    finally:
+        remove([probe])
+
+
 def read(file: Path) -> bytes | None:
     """The content of `file`; None where there is none. Raises StoreError, ConfigError."""
     with contextlib.suppress(FileNotFoundError):

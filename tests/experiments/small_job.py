@@ -65,7 +65,10 @@ class SmallJob:
     root: Path
     parser_url: str
     model_url: str = ""
+    """Without it the job starts a rehearsal model of its own."""
     settings: dict[str, Any] = field(default_factory=dict)
+    results: Path | None = None
+    """Another place than below `root`."""
 
     def prepared(self, **settings: Any) -> Prepared[MsvlConfig]:
         """The run, identified and planned."""
@@ -84,7 +87,7 @@ class SmallJob:
     async def run(self, **settings: Any) -> Outcome:
         """Drive it to its end."""
         lab = Laboratory(
-            results=self.root / "results",
+            results=self.results or self.root / "results",
             configs=self.configs,
             cache=self.root / "cache",
             provenance=PROVENANCE,
@@ -96,7 +99,7 @@ class SmallJob:
         return await execute(self.prepared(**settings), lab)
 
     def folder(self, **settings: Any) -> RunFolder:
-        return self.prepared(**settings).folder(self.root / "results")
+        return self.prepared(**settings).folder(self.results or self.root / "results")
 
     def report(self, **settings: Any) -> dict[str, Any]:
         """The report without its timing."""

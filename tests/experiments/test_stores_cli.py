@@ -15,7 +15,9 @@ from object_store import environment, fresh_prefix
 from typed import Terminal
 
 from core import disk
+from core.disk import objects
 from core.lab.store import RunFolder, find_run
+from experiments.checkup import Level, results
 from experiments.registry import EXPERIMENTS
 
 TESTS = Path(__file__).parent
@@ -200,3 +202,25 @@ def test_a_folder_needs_none_of_it(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "ASSAY_RESULTS": str(tmp_path)},
                           capture_output=True, text=True, check=True)  # fmt: skip
     assert done.stdout.strip() == "[]"
+
+
+class TestDoctor:
+    def test_a_store_is_tried_and_left_as_it_was(self, terminal: Terminal) -> None:
+        [found] = results()
+        assert (found.check, found.level, found.detail) == ("results", Level.OK, os.environ["ASSAY_RESULTS"])
+        assert list(disk.each(disk.location(os.environ["ASSAY_RESULTS"]))) == []
+
+    def test_a_store_that_overwrites_is_refused(self, terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(objects, "create", objects.put)
+        [found] = results()
+        assert found.level is Level.FAIL
+        assert "If-None-Match" in found.fix
+
+    @pytest.mark.parametrize("place", ["s3://nowhere/x", "ftp://host/x"])
+    def test_a_place_that_cannot_be_used_is_told(
+        self, terminal: Terminal, monkeypatch: pytest.MonkeyPatch, place: str
+    ) -> None:
+        monkeypatch.setenv("ASSAY_RESULTS", place)
+        [found] = results()
+        assert found.level is Level.FAIL
+        assert found.fix
