@@ -127,7 +127,7 @@ class Limiter:
         self._flow = Flow.RUNNING
         self._counts = Channel(name=name)
         self._in_flight = self._outstanding = self._newest = 0
-        self._paused_until = self._cut_at = float("-inf")
+        self._asked_until = self._paused_until = self._cut_at = float("-inf")
         self._pace = Pace()
         self._buckets = {resource: Bucket() for resource in Resource}
         self._buckets[Resource.REQUESTS].learn_use(1)
@@ -145,9 +145,9 @@ class Limiter:
         return self._in_flight
 
     @property
-    def paused_s(self) -> float:
-        """Seconds that the provider still asks us to wait; 0 when it does not."""
-        return max(0.0, self._paused_until - self._clock.monotonic())
+    def asked_s(self) -> float:
+        """Seconds that the provider still asks us to wait, however many; 0 when it does not."""
+        return max(0.0, self._asked_until - self._clock.monotonic())
 
     def steer(self, steering: Steering) -> None:
         """Pause, go on, be narrower or wider, at once."""
@@ -244,6 +244,7 @@ class Limiter:
         self._learn(attempt, quotas)
         now = self._clock.monotonic()
         if wait_s:
+            self._asked_until = max(self._asked_until, now + wait_s)
             self._paused_until = max(self._paused_until, now + min(wait_s, self._longest_pause_s))
         if status in (TOO_MANY, OVERLOADED) and attempt.sent_at >= self._cut_at:
             self._cut(status, now)

@@ -193,6 +193,24 @@ async def test_retry_after_of_days_ends_at_our_deadline(rig: Rig) -> None:
     assert raised.value.remedy
 
 
+async def test_after_a_long_retry_after_the_next_call_finds_out_whether_it_still_stands(rig: Rig) -> None:
+    rig.server.script.append(refusal(429, retry_after="3600"))
+    async with rig.llm() as llm:
+        with pytest.raises(LlmUnavailable):
+            await llm.complete(rig.prompt())
+        assert (await llm.complete(rig.prompt())).text == "Hola"
+    assert rig.clock.monotonic() <= 2 * DEADLINE_S
+
+
+async def test_what_one_call_is_told_ends_the_others_that_cannot_wait_so_long(rig: Rig) -> None:
+    rig.server.script.append(refusal(529))
+    rig.server.otherwise = refusal(429, retry_after="3600")
+    async with rig.llm() as llm:
+        calls = (llm.complete(rig.prompt(repeat=repeat)) for repeat in range(2))
+        ends = await asyncio.gather(*calls, return_exceptions=True)
+    assert all(isinstance(end, LlmUnavailable) and "to wait 3" in str(end) for end in ends)
+
+
 async def test_endless_trouble_ends_at_our_deadline(rig: Rig) -> None:
     rig.server.otherwise = refusal(529, "overloaded")
     async with rig.llm() as llm:

@@ -102,7 +102,7 @@ def test_a_long_retry_after_is_probed_and_never_freezes_the_channel() -> None:
             # Who has less time than the pause is told at once, instead of waiting for nothing.
             assert not await slot.turn(by=clock.monotonic() + 59)
             assert clock.monotonic() == 0.0
-            assert limiter.paused_s == 60.0
+            assert limiter.asked_s == 3600.0
         async with limiter.slot():
             assert clock.monotonic() == 60.0
 

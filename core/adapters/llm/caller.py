@@ -76,7 +76,7 @@ class Caller:
         end = clock.monotonic() + self._deadline_s
         for attempt in itertools.count():
             if not await slot.turn(end):
-                asked = Failure("all calls are asked to wait", wait_s=self._means.limiter.paused_s)
+                asked = Failure("it asks all calls to wait", wait_s=self._means.limiter.asked_s)
                 raise self._given_up(asked, attempts=attempt)
             outcome = await self._attempt(request, slot, end)
             if isinstance(outcome, Reply):
