@@ -36,6 +36,7 @@ def application(insight: Insight, hosts: list[str] | None = None) -> Starlette:
     return Starlette(
         routes=[
             Route("/", served.index),
+            Route("/favicon.ico", _no_icon),
             Route("/compare", served.compare),
             Route("/runs/{experiment}/{name}", served.run),
             Route("/runs/{experiment}/{name}/report", served.report),
@@ -95,11 +96,13 @@ class Pages:
         return JSONResponse({"status": run.status, "rows": rows, "told": told}, headers={"Cache-Control": "no-store"})
 
     def compare(self, request: Request) -> Response:
-        """Two runs beside each other: `?run=A&run=B`."""
+        """Two runs beside each other: `?run=A&run=B`; with `order=age` the one begun first is A."""
         asked = request.query_params.getlist("run")
         if len(asked) != 2:
             raise HTTPException(400, f"Choose two runs to compare, not {len(asked)}.")
         folders = [self._named(name) for name in asked]
+        if request.query_params.get("order") == "age":
+            folders.sort(key=_begun)
         a, b = (run_of(self._insight, folder) for folder in folders)
         comparison, refusal = self._comparison(*folders)
         return html(
@@ -134,6 +137,16 @@ class Pages:
 def _rows(folder: RunFolder, run: Run) -> Mapping[str, int]:
     """Rows by suite, counted while a driver is at work; its end has counted them for good."""
     return rows_of(folder, run.record) if run.status is Status.RUNNING else {}
+
+
+def _begun(folder: RunFolder) -> str:
+    record = folder.record
+    return record.created_at if record else ""
+
+
+def _no_icon(_: Request) -> Response:
+    """Browsers ask for one unasked."""
+    return Response(status_code=204)
 
 
 def _refused(_: Request, error: Exception) -> Response:

@@ -11,16 +11,14 @@ class VirtualList {
     this.items = [];
     this.shown = new Map();
     this.chosen = -1;
+    // Read once: asking for a style between two insertions would make the browser lay the page out for each row.
+    this.height = parseFloat(getComputedStyle(box).getPropertyValue("--row"));
     box.addEventListener("scroll", () => this.soon(), { passive: true });
     new ResizeObserver(() => this.soon()).observe(box);
     box.addEventListener("click", (event) => {
       const row = event.target.closest("[data-place]");
       if (row) choose(Number(row.dataset.place));
     });
-  }
-
-  get height() {
-    return parseFloat(getComputedStyle(this.box).getPropertyValue("--row"));
   }
 
   show(items) {
@@ -52,24 +50,27 @@ class VirtualList {
   }
 
   update() {
-    const first = Math.max(0, Math.floor(this.box.scrollTop / this.height) - BEYOND);
-    const last = Math.min(this.items.length, Math.ceil((this.box.scrollTop + this.box.clientHeight) / this.height) + BEYOND);
+    const { scrollTop, clientHeight } = this.box;
+    const first = Math.max(0, Math.floor(scrollTop / this.height) - BEYOND);
+    const last = Math.min(this.items.length, Math.ceil((scrollTop + clientHeight) / this.height) + BEYOND);
     for (const [place, row] of this.shown) {
       if (place < first || place >= last) {
         row.remove();
         this.shown.delete(place);
       }
     }
-    for (let place = first; place < last; place += 1) if (!this.shown.has(place)) this.add(place);
+    const added = [];
+    for (let place = first; place < last; place += 1) if (!this.shown.has(place)) added.push(this.made(place));
+    this.space.append(...added);
   }
 
-  add(place) {
+  made(place) {
     const row = node("div", {
       id: `row-${place}`, class: "row", role: "option", "data-place": place, "aria-posinset": place + 1,
       "aria-setsize": this.items.length, "aria-selected": place === this.chosen,
     }, this.draw(this.items[place]));
     row.style.transform = `translateY(${place * this.height}px)`;
     this.shown.set(place, row);
-    this.space.append(row);
+    return row;
   }
 }
