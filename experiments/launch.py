@@ -16,7 +16,7 @@ from core.lab.config import compose, find
 from core.lab.outcome import Outcome
 from core.lab.prepare import Prepared, prepare
 from core.lab.provenance import gather
-from core.lab.runner import Laboratory, execute
+from core.lab.runner import Laboratory, Mark, execute, unmarked
 from core.lab.store import RunFolder
 from experiments.engine import engine
 from experiments.follower import following
@@ -49,13 +49,16 @@ def prepared_again(run: RunFolder, assignments: Sequence[str] = ()) -> Prepared[
     return again
 
 
-def drive(run: Prepared[Any], results: Path) -> Outcome:
-    """Execute `run` under `results`, showing its progress. KeyboardInterrupt on Ctrl-C or SIGTERM, once all is safe."""
+def drive(run: Prepared[Any], results: Path, mark: Mark = unmarked) -> Outcome:
+    """Execute `run` under `results`, showing its progress. KeyboardInterrupt on Ctrl-C or SIGTERM, once all is safe.
+
+    `mark` completes the record of a run that begins.
+    """
     clock = SystemClock()
     provenance = gather(os.environ, sys.argv)
     with following(run.folder(results), run.config.runtime.track, _warn), watcher(clock) as watching:
         pool, workshop = engine(run)
-        lab = Laboratory(results, configs_root(), cache_root(), provenance, clock, pool, workshop, watching)
+        lab = Laboratory(results, configs_root(), cache_root(), provenance, clock, pool, workshop, watching, mark)
         return driven(run, lab)
 
 

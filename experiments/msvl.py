@@ -30,6 +30,7 @@ from core.model.comparison import CompareSpec
 from core.model.evaluation import ConstructCoverage, EvaluationReport
 from core.model.frozen import Frozen
 from core.model.judged import JudgedRow
+from core.model.published import PublishedCampaign
 from core.model.record import FewShotRecord, RunRecord, SuiteRecord
 from core.model.sample import GoldenQuestion
 from core.model.specs import (
@@ -91,6 +92,8 @@ class MsvlConfig(ExperimentConfig):
     gates: tuple[GateSpec, ...] = ()
     compare: CompareSpec | None = None
     """Compares the suites of the run with each other, in its report; None does not."""
+    published: PublishedCampaign | None = None
+    """A published campaign that this run repeats: its scores stand beside the new ones in the report."""
     suites: tuple[SuiteSpec, ...]
 
 
@@ -108,9 +111,11 @@ class Msvl:
         """Suites x runs, and what they will ask of the models."""
         from core.measure.gates import require_known
         from experiments.contenders import require_comparable
+        from experiments.history import require_published_suites
 
         require_known(config.gates)
         require_comparable(config)
+        require_published_suites(config)
         expected = len(_questions(config, configs))
         return Plan(
             cells=tuple(
@@ -209,8 +214,10 @@ class MsvlSession:
 
     def _concluded(self, record: RunRecord, rows: Mapping[str, Sequence[str]]) -> Conclusion:
         from core.lab import report as rendering
+        from core.lab.report import history
         from core.measure.summary import Background, summarise
         from experiments.contenders import compared_suites
+        from experiments.history import with_history
 
         questions = _questions(self.config, self.configs)
         known = frozenset(question.id for question in questions)
@@ -224,11 +231,12 @@ class MsvlSession:
             coverage={name: suite.coverage for name, suite in self.suites.items()},
         )
         report = compared_suites(summarise(judged, background), self.config, record, judged)
+        report = with_history(report, self.config, record)
         return Conclusion(
             files=rendering.files(report, judged),
             usable=report.n_usable,
             gates_failed=tuple(rendering.gate_line(gate) for gate in report.gates if not gate.passed),
-            summary=(*rendering.summary(report), *_compared(report)),
+            summary=(*rendering.summary(report), *_compared(report), *history.summary(report)),
             binding_faults=report.binding_faults,
         )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from core.model.record import Provenance, RunRecord
 
-MAY_DIFFER = frozenset({"created_at", "provenance", "resumed_under"})
+MAY_DIFFER = frozenset({"created_at", "provenance", "resumed_under", "rerun_of"})
 MAY_DIFFER_ANYWHERE = frozenset({"built_at"})
 
 

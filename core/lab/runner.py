@@ -33,6 +33,15 @@ LIVES = 3
 """Workers that a cell may lose in a row without a single row in between."""
 
 
+Mark = Callable[[RunRecord], RunRecord]
+"""Completes the record of a run that begins."""
+
+
+def unmarked(record: RunRecord) -> RunRecord:
+    """`record` as it is: that of a run which repeats nothing."""
+    return record
+
+
 @dataclass(frozen=True)
 class Laboratory:
     """What every run is given."""
@@ -46,6 +55,8 @@ class Laboratory:
     workshop: OpenWorkshop
     """What it opens can be used wherever `pool` runs cells."""
     watcher: Watcher
+    mark: Mark = unmarked
+    """A rerun says here what it repeats."""
 
 
 async def execute(prepared: Prepared[ConfigT], lab: Laboratory) -> Outcome:
@@ -105,6 +116,8 @@ class _Drive:
                     remedy="restore what changed, or run with --fresh (the old run is kept aside)",
                 )
             now = continued(before, self.lab.provenance)
+        else:
+            now = self.lab.mark(now)
         if now != before:
             self.folder.write_model("record.json", now)
         return now

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from core.model.comparison import Comparison
 from core.model.degenerate import Degenerate
+from core.model.deviation import RerunOf
 from core.model.frozen import Frozen
 from core.model.interval import Interval
 from core.model.judged import (
@@ -24,6 +25,7 @@ from core.model.judged import (
     UnscoredReason,
 )
 from core.model.prompt import Usage
+from core.model.published import PublishedResult
 from core.model.record import FewShotRecord, ModelRecord, ParserRecord
 from core.model.sample import QueryType
 from core.model.specs import BandSpec, Comparator, Fault
@@ -444,4 +446,8 @@ class EvaluationReport(Frozen):
     """What these numbers cannot show, in words."""
     comparison: Comparison | None = None
     """Of the suites, where `compare:` asks for it and there are at least two."""
+    published: PublishedResult | None = None
+    """Where the run repeats a published campaign."""
+    rerun_of: RerunOf | None = None
+    """Where the run was started as a rerun of another."""
     timing: Timing = Timing()

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
+from core.model.deviation import RerunOf
 from core.model.frozen import Frozen
 from core.model.retrieval import IndexManifest
 from core.model.specs import Provider
@@ -123,6 +124,8 @@ class RunRecord(Frozen):
     resumed_under: tuple[Provenance, ...] = ()
     """Later drivers whose code, packages or interpreter were not those of `provenance`."""
     notes: Mapping[str, Any] = {}
+    rerun_of: RerunOf | None = None
+    """What the run repeats, where it was started as a rerun."""
 
 
 _DATED = re.compile(r"(20\d{2}-?[01]\d-?[0-3]\d)|(:[\w.\-]+)|(@[\w.\-]+)")

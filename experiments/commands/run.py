@@ -15,6 +15,7 @@ from core.errors import AssayError, ConfigError
 from core.lab.experiment import CallEstimate
 from core.lab.outcome import Outcome, Status
 from core.lab.prepare import Prepared
+from core.lab.runner import Mark, unmarked
 from core.lab.store import RunFolder, find_run
 from core.model.frozen import Frozen
 from core.model.specs import PoolKind
@@ -77,7 +78,7 @@ def run(
         kept = ready.folder(root).set_aside()
         if kept is not None:
             _say(f"the run before is kept in {kept}")
-    _drive(ready, root)
+    to_the_report(ready, root)
 
 
 def resume(
@@ -91,7 +92,7 @@ def resume(
     `--set runtime.KEY=VALUE` changes where and how fast; anything else would be another run and is refused.
     """
     stopped = find_run(results_root(results), wanted)
-    _drive(prepared_again(stopped, [*(assignments or ()), *_on(pool)]), stopped.path.parent.parent)
+    to_the_report(prepared_again(stopped, [*(assignments or ()), *_on(pool)]), stopped.path.parent.parent)
 
 
 def plan(
@@ -121,10 +122,11 @@ def _only(ready: Prepared[Any], wanted: str) -> None:
         )
 
 
-def _drive(ready: Prepared[Any], root: Path) -> None:
+def to_the_report(ready: Prepared[Any], root: Path, mark: Mark = unmarked) -> None:
+    """Drive `ready`, show how it ended, and end the process with its exit code. Raises typer.Exit, AssayError."""
     folder = ready.folder(root)
     try:
-        outcome = drive(ready, root)
+        outcome = drive(ready, root, mark)
     except KeyboardInterrupt:
         _say(f"stopped. Every finished row is safe; go on with: {_to_go_on(folder)}")
         raise typer.Exit(INTERRUPTED) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.lab.report import comparison, failures, words
+from core.lab.report import comparison, failures, history, words
 from core.lab.report.assets import environment, report_assets, templates
 from core.lab.report.embedding import embed, script_json
 from core.lab.report.marks import Scale, difference_scales, scale
@@ -45,7 +45,9 @@ def page(report: EvaluationReport, rows: Sequence[JudgedRow]) -> str:
     assets = report_assets()
     data = embed([suite.suite for suite in report.suites], rows)
     loaded = environment(templates())
-    loaded.globals.update(words=words, comparing=comparison, failing=failures, Metric=Metric, Category=Category)
+    loaded.globals.update(
+        words=words, comparing=comparison, failing=failures, history=history, Metric=Metric, Category=Category
+    )
     return loaded.get_template("page.html.j2").render(
         report=report,
         scales=_scales(report),
