@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
@@ -119,7 +120,13 @@ def _family(folder: RunFolder, record: RunRecord | None) -> str:
 
 def _report(folder: RunFolder) -> EvaluationReport | None:
     content = read(folder.path / REPORT)
+    return None if content is None else _evaluation(content)
+
+
+@lru_cache(maxsize=512)
+def _evaluation(content: bytes) -> EvaluationReport | None:
+    """The report that `content` is; None for that of another kind. Remembered: a list of runs is looked at often."""
     try:
-        return None if content is None else EvaluationReport.model_validate_json(content)
+        return EvaluationReport.model_validate_json(content)
     except ValidationError:
         return None
