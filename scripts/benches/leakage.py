@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from _answers import Habits, Model
@@ -103,7 +104,7 @@ def main() -> None:
     options.add_argument("--seeds", type=int, default=SEEDS)
     options.add_argument("--rehearsed", type=int, default=REHEARSED)
     given = options.parse_args()
-    conclude((*simulated(given.seeds), *(end_to_end(given.rehearsed) if given.rehearsed else ())))
+    conclude(chain(simulated(given.seeds), end_to_end(given.rehearsed) if given.rehearsed else ()))
 
 
 if __name__ == "__main__":
