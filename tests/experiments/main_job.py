@@ -20,7 +20,7 @@ from core.serving.rehearsal.settings import Settings
 
 SMALL = {"questions": 8, "runs": 2, "index.embedder.model": "hash:256", "gates": "[]"}
 """Sixteen rows, and an embedder that needs no model to be loaded."""
-DEADLINE_S = 100
+DEADLINE_S = 180
 
 
 class CountedModel:
