@@ -14,6 +14,14 @@ from experiments.tracking import home, views_of
 DEADLINE_S = 600.0
 
 
+def is_evaluation(folder: RunFolder) -> bool:
+    """Whether the report of `folder` can be rendered again; those of other experiments are published as they stand."""
+    from experiments.msvl import Msvl
+
+    record = folder.record
+    return record is None or record.experiment == Msvl.name
+
+
 def publish(folder: RunFolder, say: Say) -> None:
     """Bring W&B up to date with `folder` and save the W&B Report; offline, only the files are written.
 

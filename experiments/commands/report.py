@@ -13,7 +13,7 @@ from core.disk import is_object
 from core.errors import ConfigError
 from core.lab.store import RunFolder, find_run
 from experiments.places import results_root
-from experiments.publishing import publish
+from experiments.publishing import is_evaluation, publish
 from experiments.reports import Rendered, copy_to, rendered, rewrite
 from experiments.view import terminal
 
@@ -38,12 +38,19 @@ def report(
     """
     folder = find_run(results_root(results), wanted)
     console = terminal()
+    if to_wandb and not is_evaluation(folder):
+        publish(folder, _say)
+        return
     made = rendered(folder)
     place = _write(console, folder, made, to)
     if to_wandb:
-        publish(folder, terminal().print)
+        publish(folder, _say)
     if show:
         _open(place / PAGE)
+
+
+def _say(line: str) -> None:
+    terminal().print(line, markup=False)
 
 
 def _write(console: Console, folder: RunFolder, made: Rendered, to: Path | None) -> Path:

@@ -17,13 +17,16 @@ from pathlib import Path
 import psutil
 import pytest
 from starlette.responses import Response
-from tracked_runs import finished
+from tracked_runs import begun, finished
 from typed import Said, Terminal
 from wandb_server import DEADLINE_S, WandbServer, wandb_server
 
 from core.adapters.track import OFFLINE, state
 from core.adapters.track.spool import spooled, uploaded
+from core.lab.lock import only_driver
 from core.lab.store import RunFolder
+from core.model.specs import TrackMode, TrackSpec
+from experiments.follower import following
 from experiments.publishing import publish
 from experiments.registry import EXPERIMENTS
 from experiments.tracking import home, views_of
@@ -240,6 +243,20 @@ class TestOnline:
         known = state.read(home(run_of(terminal)))
         assert all("within 1 s" in at.failure for at in known.targets.values())
 
+    def test_a_run_under_way_is_shown_as_running_and_without_tables(
+        self, terminal: Terminal, server: WandbServer
+    ) -> None:
+        terminal.type("run", "it", "--set", "runtime.track.mode=off")
+        with only_driver(terminal.folder() / "lock"):
+            assert terminal.type("track", "sync", "latest", "--online").code == 0
+        assert steps(server) == {"it/a": [1, 2], "it/b": [1, 2]}
+        assert {run.exit_code for run in server.runs.values()} == {None}
+        assert server.artifacts == {}
+        assert terminal.type("track", "sync", "latest", "--online").code == 0
+        assert steps(server) == {"it/a": [1, 2], "it/b": [1, 2]}
+        assert {run.exit_code for run in server.runs.values()} == {0}
+        assert server.artifacts != {}
+
     def test_points_that_the_client_gave_up_on_are_no_success(self, terminal: Terminal, server: WandbServer) -> None:
         terminal.type("run", "it", "--set", "runtime.track.mode=off")
         refused = Response(status_code=400)
@@ -277,6 +294,20 @@ def test_the_tracker_dies_with_its_driver(terminal: Terminal, server: WandbServe
     assert alive == []
 
 
+def test_a_run_that_is_stopped_waits_for_nobody(tmp_path: Path) -> None:
+    said: list[str] = []
+
+    def stopped() -> None:
+        with following(begun(tmp_path), TrackSpec(mode=TrackMode.OFFLINE), said.append):
+            assert len(trackers()) == 1
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
+    assert trackers() == []
+    assert said == []
+
+
 class TestReport:
     def test_it_is_saved_over_the_one_of_before(self, terminal: Terminal, server: WandbServer) -> None:
         folder = finished(terminal.root / "results")
@@ -296,3 +327,9 @@ class TestReport:
         publish(folder, said.append)
         assert "set WANDB_API_KEY" in said[-1]
         assert list((home(folder) / OFFLINE).rglob("page_report*.html"))
+
+    def test_the_report_of_another_experiment_is_published_as_it_is(self, terminal: Terminal) -> None:
+        terminal.type("run", "it", "--set", "runtime.track.mode=off")
+        said = terminal.type("report", "latest", "--wandb")
+        assert said.code == 0
+        assert "set WANDB_API_KEY" in said.out
