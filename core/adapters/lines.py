@@ -17,7 +17,7 @@ from itertools import count
 from pathlib import Path
 from typing import Protocol
 
-from core.disk import is_object, make_folder, objects, store_error, sync_folder
+from core.disk import is_object, make_folder, objects, require_same, store_error, sync_folder, within
 from core.errors import AssayError, StoreError
 from core.ports import Clock
 
@@ -165,21 +165,32 @@ class _FileTail:
         self._descriptor = descriptor
         self._file = file
 
+        self._under_way = False
+
     def append(self, batch: bytes) -> None:
+        self._under_way = True
+        within(lambda: self._append(batch), self._file)
+
+    def close(self) -> None:
+        """Close the file, unless a write that was given up at its deadline still has it."""
+        if not self._under_way:
+            with contextlib.suppress(OSError):
+                os.close(self._descriptor)
+
+    def _append(self, batch: bytes) -> None:
         start = os.fstat(self._descriptor).st_size
         try:
             rest = batch
             while rest:
                 rest = rest[os.write(self._descriptor, rest) :]
             os.fsync(self._descriptor)
+            require_same(self._descriptor, self._file)
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._descriptor, start)
             raise store_error(error, self._file) from error
-
-    def close(self) -> None:
-        with contextlib.suppress(OSError):
-            os.close(self._descriptor)
+        finally:
+            self._under_way = False
 
 
 def _on_a_store(file: Path) -> Lines:

@@ -7,8 +7,8 @@ store that stands in for one; only this package knows which. Blocking: inside an
 from __future__ import annotations
 
 from core.disk.anywhere import dated, each, folders, is_file, make_folder, move, read, remove, replace
-from core.disk.deadline import within
-from core.disk.faults import store_error
+from core.disk.deadline import left_behind, within
+from core.disk.faults import require_same, store_error
 from core.disk.files import sync_folder
 from core.disk.locations import is_object, location
 
@@ -18,12 +18,14 @@ __all__ = [
     "folders",
     "is_file",
     "is_object",
+    "left_behind",
     "location",
     "make_folder",
     "move",
     "read",
     "remove",
     "replace",
+    "require_same",
     "store_error",
     "sync_folder",
     "within",

@@ -6,13 +6,14 @@ import os
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from threading import Thread
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from core.errors import ConfigError, StoreError
 
 VARIABLE = "ASSAY_RESULTS_DEADLINE_S"
 DEFAULT_S = 60.0
 Result = TypeVar("Result")
+_given_up: list[Future[Any]] = []
 
 
 def within(work: Callable[[], Result], file: object) -> Result:
@@ -26,12 +27,18 @@ def within(work: Callable[[], Result], file: object) -> Result:
     Thread(target=_settle, args=(outcome, work), name="disk", daemon=True).start()
     limit = deadline_s()
     if not wait([outcome], limit).done:
+        _given_up.append(outcome)
         raise StoreError(
             f"{file}: the storage did not answer within {limit:g} s",
             file=str(file),
             remedy=f"see whether its mount or server is alive, then `assay resume`; {VARIABLE} sets the patience",
         )
     return outcome.result()
+
+
+def left_behind() -> bool:
+    """Whether work that was given up is still under way in this process, so that it may yet write."""
+    return not all(outcome.done() for outcome in _given_up)
 
 
 def deadline_s() -> float:

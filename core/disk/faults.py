@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from pathlib import Path
 
 from core.errors import StoreError
@@ -25,8 +26,20 @@ def store_error(error: OSError, file: Path, *, line: int = 0) -> StoreError:
     return StoreError(f"{file}: {error.strerror or error}", file=str(file), line=line, remedy=remedy)
 
 
-def vanished(file: Path) -> StoreError:
-    """The fault of a file that is open but no longer where it was."""
+def require_same(descriptor: int, file: Path) -> None:
+    """Raises StoreError when `descriptor` is open on something that is no longer called `file`; OSError.
+
+    An open file can be written long after its folder was removed or unmounted: what goes there is not acknowledged.
+    """
+    try:
+        found = file.stat()
+    except FileNotFoundError as error:
+        raise _vanished(file) from error
+    if not os.path.samestat(os.fstat(descriptor), found):
+        raise _vanished(file)
+
+
+def _vanished(file: Path) -> StoreError:
     return StoreError(
         f"{file} vanished while it was in use: its folder was removed, moved or unmounted",
         file=str(file),

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.disk import is_object, store_error, within
-from core.disk.faults import vanished
+from core.disk import is_object, left_behind, require_same, store_error, within
 from core.errors import StoreError
 from core.lab import lease
 from core.lab.journal import Held
@@ -31,7 +30,9 @@ def only_driver(file: Path, times: lease.Times = lease.MACHINE) -> Iterator[Held
     try:
         yield _Flock(descriptor, file)
     finally:
-        os.close(descriptor)
+        # A write that was given up may still happen: then the kernel frees the lock, once this process is really gone.
+        if not left_behind():
+            os.close(descriptor)
 
 
 def is_driven(file: Path) -> bool:
@@ -52,13 +53,9 @@ class _Flock:
 
     def _check(self) -> None:
         try:
-            found = self.file.stat()
-        except FileNotFoundError as error:
-            raise vanished(self.file) from error
+            require_same(self.descriptor, self.file)
         except OSError as error:
             raise store_error(error, self.file) from error
-        if not os.path.samestat(os.fstat(self.descriptor), found):
-            raise vanished(self.file)
 
 
 def _taken(file: Path) -> int:

@@ -7,8 +7,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from core.disk import store_error, sync_folder, within
-from core.disk.faults import vanished
+from core.disk import require_same, store_error, sync_folder, within
 from core.errors import AssayError
 from core.lab.lines import recover
 
@@ -67,19 +66,10 @@ class FileTail:
                 data = data[os.write(self._descriptor, data) :]
             os.fsync(self._descriptor)
             self._length += len(batch)
-            self._still_there()
+            require_same(self._descriptor, self._file)
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._descriptor, self._length)
             raise store_error(error, self._file) from error
         finally:
             self._under_way = False
-
-    def _still_there(self) -> None:
-        """An open file can be written after its folder was removed or unmounted: such rows are not acknowledged."""
-        try:
-            found = self._file.stat()
-        except FileNotFoundError as error:
-            raise vanished(self._file) from error
-        if not os.path.samestat(os.fstat(self._descriptor), found):
-            raise vanished(self._file)

@@ -18,6 +18,7 @@ from core.adapters.record import RecordingMode, Recordings
 from core.errors import ConfigError, StoreError
 from core.lab.journal import Journal
 from core.lab.lines import recover
+from core.lab.lock import is_driven, only_driver
 
 TESTS = Path(__file__).parent
 LONG = 1500
@@ -183,6 +184,12 @@ class TestHanging:
         assert not (tmp_path / "file").exists()
         with pytest.raises(StoreError, match="did not answer"):
             disk.make_folder(tmp_path / "folder")
+
+    @pytest.mark.usefixtures("hanging")
+    def test_no_other_driver_is_let_in_while_a_write_may_still_happen(self, tmp_path: Path) -> None:
+        with only_driver(tmp_path / "lock"), pytest.raises(StoreError, match="did not answer"):
+            disk.replace(tmp_path / "file", b"")
+        assert is_driven(tmp_path / "lock")
 
     async def test_a_row_that_cannot_be_synced_is_not_acknowledged(
         self, tmp_path: Path, request: pytest.FixtureRequest
