@@ -20,8 +20,8 @@ SHOWN_ROWS = 40
 def summary(report: LeakageReport) -> tuple[str, ...]:
     """The audit in a few lines for a terminal."""
     lines = [f"{model.suite}: {VERDICTS[model.verdict]}. {model.sentence}" for model in report.models]
-    lines.extend(sentence for model in report.models for sentence in readings(model)[:1])
-    return (*lines, standing(report))
+    lines.extend(_survives(found) for model in report.models for found in model.survival if not found.arm.has_documents)
+    return (*filter(None, lines), standing(report))
 
 
 def standing(report: LeakageReport) -> str:
