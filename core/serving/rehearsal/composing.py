@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from core.model.calibration import InjectedFault
+from core.model.frozen import digest
 from core.model.specs import Fault, LeakSpec
 from core.serving.rehearsal import answering, judging, protocol, recalling, schema, spoiling
 from core.serving.rehearsal.answering import NO_LEAKS, Answer
@@ -42,7 +43,7 @@ class Composed:
 
 def compose(request: Request, shares: Mapping[Fault, float], leaks: LeakSpec = NO_LEAKS) -> Composed:
     """The reply to `request`: a pure function of the request's identity, its text, the fault shares and the leaks."""
-    message_id = f"msg_{request.identity[:24]}"
+    message_id = _message_id(request, shares, leaks)
     reading = read(request.system, request.user)
     draws = Draws(request.identity)
     if request.schema is None and reading.task is Task.ANSWER:
@@ -53,6 +54,11 @@ def compose(request: Request, shares: Mapping[Fault, float], leaks: LeakSpec = N
             return _spoiled(request, recalled.answer, recalled.guess, message_id)
         return _answer(request, recalled.answer, draws, message_id, shares)
     return Composed(_reply(request, message_id, _text(request, reading, draws)))
+
+
+def _message_id(request: Request, shares: Mapping[Fault, float], leaks: LeakSpec) -> str:
+    """Names the reply by all that it depends on: suites with other faults ask the same and are answered otherwise."""
+    return f"msg_{digest([request.identity, shares, leaks])[:24]}"
 
 
 def _text(request: Request, reading: Reading, draws: Draws) -> str:
