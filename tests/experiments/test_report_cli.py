@@ -107,7 +107,12 @@ def test_elsewhere_leaves_the_run_alone_and_the_page_opens(
     results: Path, april: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(webbrowser, "open", lambda address: opened.append(address) or True)
+
+    def browser(address: str) -> bool:
+        opened.append(address)
+        return True
+
+    monkeypatch.setattr(webbrowser, "open", browser)
     page = contents(april)["report.html"]
     april.write("report.html", b"an older page")
     said = typed(capsys, results, "april", "--to", str(tmp_path / "out"), "--open")
