@@ -9,7 +9,8 @@ from rich.text import Text
 from core.errors import ExitCode
 from core.lab.outcome import Outcome, Status
 from core.lab.store import RunFolder
-from core.model.record import binding_faults
+from core.model.deviation import Deviation
+from core.model.record import RunRecord, binding_faults
 
 COLOURS = {
     Status.COMPLETE: "green",
@@ -57,6 +58,18 @@ def headline(console: Console, folder: RunFolder, outcome: Outcome) -> None:
     if outcome.reason:
         word = "gate failed" if outcome.exit_code is ExitCode.GATE_FAILED else "reason"
         console.print(Text.assemble((f"  {word}: ", "bold red"), outcome.reason))
+
+
+def draw_rerun(console: Console, record: RunRecord | None, told: tuple[Deviation, ...] = ()) -> None:
+    """What the run of `record` repeats, with its deviations but for those `told` already; nothing for other runs."""
+    from core.lab.report.history import deviation, rerun_sentence
+
+    if record is None or record.rerun_of is None:
+        return
+    console.print(f"  {rerun_sentence(record.rerun_of)}", markup=False)
+    for each in record.rerun_of.deviations:
+        if each not in told:
+            console.print(f"    {deviation(each)}", markup=False)
 
 
 def location(console: Console, folder: RunFolder) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from core.lab.experiment import ExperimentConfig
 from core.model.deviation import ABSENT, Area, Deviation
@@ -26,9 +25,19 @@ DIGEST_SHOWN = 12
 
 def configuration_deviations(was: ExperimentConfig, now: ExperimentConfig) -> tuple[Deviation, ...]:
     """Every setting in which the two differ, `name` and `runtime` apart: those are no part of what is asked."""
-    before, after = _settings(was), _settings(now)
-    found = _differing(Area.CONFIGURATION, before, after)
-    return tuple(_collapsed(found, {path.split(".")[1] for path in (*before, *after) if path.startswith("suites.")}))
+    (before, suites_before), (after, suites_after) = _settings(was), _settings(now)
+    common = suites_before.keys() & suites_after.keys()
+    by_suite = {
+        name: tuple(_differing(Area.CONFIGURATION, suites_before[name], suites_after[name]))
+        for name in suites_after
+        if name in common
+    }
+    presence = (dict.fromkeys(suites, "there") for suites in (suites_before, suites_after))
+    return (
+        *_differing(Area.CONFIGURATION, before, after),
+        *_in_suites({"": tuple(_differing(Area.CONFIGURATION, *presence))}),
+        *_in_suites(by_suite),
+    )
 
 
 def data_deviations(was: Mapping[str, str], now: Mapping[str, str]) -> tuple[Deviation, ...]:
@@ -47,13 +56,13 @@ def code_deviations(was: Provenance, now: Provenance) -> tuple[Deviation, ...]:
 
 def record_deviations(was: RunRecord, now: RunRecord) -> tuple[Deviation, ...]:
     """What two records differ in and no configuration tells: data, gate, index, measurement, code, environment."""
-    suites = {suite.suite: suite for suite in was.suites}
-    found = [
-        each for suite in now.suites if suite.suite in suites for each in _suite_deviations(suites[suite.suite], suite)
-    ]
+    known = {suite.suite: suite for suite in was.suites}
+    by_suite = {
+        suite.suite: tuple(_suite_deviations(known[suite.suite], suite)) for suite in now.suites if suite.suite in known
+    }
     return (
         *data_deviations(was.data, now.data),
-        *_collapsed(found, {suite.suite for suite in now.suites}),
+        *_in_suites(by_suite),
         *_differing(Area.MEASUREMENT, _measurement(was), _measurement(now)),
         *code_deviations(was.provenance, now.provenance),
     )
@@ -61,7 +70,7 @@ def record_deviations(was: RunRecord, now: RunRecord) -> tuple[Deviation, ...]:
 
 def _suite_deviations(was: SuiteRecord, now: SuiteRecord) -> Iterator[Deviation]:
     for part, (area, fields) in STANDS_ON.items():
-        before, after = (_fields(getattr(suite, part), f"suites.{now.suite}.{part}", fields) for suite in (was, now))
+        before, after = (_fields(getattr(suite, part), part, fields) for suite in (was, now))
         yield from _differing(area, before, after)
 
 
@@ -72,27 +81,20 @@ def _fields(part: Frozen | None, path: str, fields: Iterable[str]) -> dict[str, 
     return {f"{path}.{name}": _short(name, held[name]) for name in fields}
 
 
-def _settings(config: ExperimentConfig) -> dict[str, str]:
+def _settings(config: ExperimentConfig) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """What the whole run has in common, and what each suite has: dotted setting -> value."""
     data = config.model_dump(mode="json", exclude={"name", "runtime"})
-    return {path: _text(value) for path, value in _leaves(data)}
+    suites = {suite.pop("name"): dict(_leaves(suite)) for suite in data.pop("suites", ())}
+    return dict(_leaves(data)), suites
 
 
-def _leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
-    """Dotted path -> plain value. A list of things with names is gone through by name, any other list is one value."""
-    named = _by_name(value)
-    if named:
-        for key, item in named.items():
+def _leaves(value: object, path: str = "") -> Iterator[tuple[str, str]]:
+    """Dotted path -> text. A list is one value: its items have no names to be told by."""
+    if isinstance(value, Mapping) and value:
+        for key, item in value.items():
             yield from _leaves(item, f"{path}.{key}" if path else str(key))
     else:
-        yield path, value
-
-
-def _by_name(value: object) -> Mapping[str, Any]:
-    if isinstance(value, Mapping):
-        return value
-    if isinstance(value, list) and value and all(isinstance(item, dict) and "name" in item for item in value):
-        return {item["name"]: {key: inner for key, inner in item.items() if key != "name"} for item in value}
-    return {}
+        yield path, _text(value)
 
 
 def _differing(area: Area, was: Mapping[str, str], now: Mapping[str, str]) -> Iterator[Deviation]:
@@ -102,18 +104,19 @@ def _differing(area: Area, was: Mapping[str, str], now: Mapping[str, str]) -> It
             yield Deviation(area=area, setting=setting, was=before, now=after)
 
 
-def _collapsed(found: Iterable[Deviation], suites: set[str]) -> Iterator[Deviation]:
-    """`found`, where what all of several `suites` have in common is told once, as `suites.*`."""
-    groups: dict[tuple[str, str, str], list[Deviation]] = defaultdict(list)
-    for each in found:
-        head, _, rest = each.setting.partition(".")
-        inner = rest.partition(".")[2] if head == "suites" else ""
-        groups[inner or each.setting, each.was, each.now].append(each)
-    for (inner, _, _), group in groups.items():
-        if 1 < len(group) == len(suites):
-            yield group[0].model_copy(update={"setting": f"suites.*.{inner}"})
-        else:
-            yield from group
+def _in_suites(by_suite: Mapping[str, tuple[Deviation, ...]]) -> Iterator[Deviation]:
+    """The deviations of each suite under its name; what all of several suites have in common is told once."""
+    times = Counter(each for found in by_suite.values() for each in found)
+    shared = {each for each, count in times.items() if 1 < count == len(by_suite)}
+    for name, found in by_suite.items():
+        for each in found:
+            if each not in shared:
+                yield _under(name, each)
+    yield from (_under("*", each) for each in times if each in shared)
+
+
+def _under(suite: str, each: Deviation) -> Deviation:
+    return each.model_copy(update={"setting": ".".join(filter(None, ("suites", suite, each.setting)))})
 
 
 def _commit(was: Provenance, now: Provenance) -> Iterator[Deviation]:

@@ -17,7 +17,7 @@ from core.lab.store import RunFolder, find_run, runs
 from core.model.frozen import Frozen
 from core.model.record import RunRecord
 from experiments.places import results_root
-from experiments.view import COLOURS, badge, emit_json, faults_of, headline, location, terminal
+from experiments.view import COLOURS, badge, draw_rerun, emit_json, faults_of, headline, location, terminal
 
 Results = Annotated[Path | None, typer.Option(help="Where runs are kept; else $ASSAY_RESULTS, else ./results.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
@@ -134,6 +134,7 @@ def _draw(console: Console, folder: RunFolder, view: RunView) -> None:
         console.print(Text.assemble(("  not citable: ", "yellow"), fault))
     if view.record is not None:
         _draw_record(console, view.record)
+    draw_rerun(console, view.record)
     location(console, folder)
 
 
