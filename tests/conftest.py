@@ -39,13 +39,23 @@ def _only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _own_folders(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Results go to a folder of the test's own; variables of the caller's shell do not leak in."""
-    for name in ("EVAL_SEED", "ASSAY_IMAGE_DIGEST", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "ASSAY_CONFIGS"):
+    for name in (
+        "EVAL_SEED",
+        "ASSAY_IMAGE_DIGEST",
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_BASE_URL",
+        "ASSAY_CONFIGS",
+        "RAY_ADDRESS",
+        "RAY_API_SERVER_ADDRESS",
+    ):
         monkeypatch.delenv(name, raising=False)
     for name in ("WANDB_API_KEY", "WANDB_BASE_URL", "WANDB_PROJECT", "WANDB_ENTITY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("WANDB_MODE", "disabled")
     monkeypatch.setenv("ASSAY_RESULTS", str(tmp_path_factory.mktemp("results")))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")  # else a token is written to the home folder
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     monkeypatch.setenv("ASSAY_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
 
 
@@ -65,3 +75,12 @@ def own_ray() -> Iterator[None]:
         environment.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # workers import what tests import
         with connected(RaySpec(object_store_mb=100)):
             yield
+
+
+@pytest.fixture(scope="session")
+def ray_head(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A head as `ray start --head` makes one, with a job server: a ray_heads.RayHead."""
+    from ray_heads import running_head
+
+    with running_head(tmp_path_factory.mktemp("head")) as head:
+        yield head

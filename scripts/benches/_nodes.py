@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
-import ray.cloudpickle
+import ray.cloudpickle  # noqa: TID251 - the bench sends work of its own to nodes
 from _service import programs
 
 from core.adapters.clock import SystemClock

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import RayHead
+from ray_heads import RayHead
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
 

@@ -5,6 +5,7 @@ The server is a stand-in (wandb_server); the client, its processes and its offli
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -61,7 +62,13 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[WandbServer]:
 
 def trackers(parent: int | None = None) -> list[psutil.Process]:
     """The children that talk to W&B."""
-    return [child for child in psutil.Process(parent).children() if "experiments.tracker" in child.cmdline()]
+    return [child for child in psutil.Process(parent).children() if _is_tracker(child)]
+
+
+def _is_tracker(process: psutil.Process) -> bool:
+    with contextlib.suppress(psutil.Error):  # others come and go
+        return "experiments.tracker" in process.cmdline()
+    return False
 
 
 def kill_tracker() -> None:
@@ -155,20 +162,6 @@ class TestOffline:
         shutil.rmtree(spool)
         assert terminal.type("track", "sync", "latest").code == 0
         assert len(spooled(spool)) == 3
-
-    def test_a_started_over_run_is_another_run(self, terminal: Terminal) -> None:
-        terminal.type("run", "it")
-        before = {run.id for run in spooled(home(run_of(terminal)) / OFFLINE)}
-        terminal.trouble("prompt", "b" * 64)
-        assert terminal.type("run", "it", "--fresh").code == 0
-        created = run_of(terminal).record
-        assert created is not None
-        after = {run.id for run in spooled(home(run_of(terminal)) / OFFLINE)}
-        kept = RunFolder(
-            next(path for path in (terminal.root / "results" / "toy").iterdir() if ".before-" in path.name)
-        )
-        is_same_second = kept.record is not None and kept.record.created_at == created.created_at
-        assert bool(before & after) == is_same_second
 
 
 class TestNotAtAll:

@@ -220,7 +220,10 @@ REFUSED = [
     ({"parser": {"vocabulary_sha256": "other"}}, "the parser's vocabulary differs (v s against v other)"),
     ({"parser": {"dialect": "lenient"}}, "the parser's dialect differs"),
     ({"parser": {"validating": False}}, "one parser validates and the other only executes"),
-    ({"judge": {"model": "other-20260101"}}, "the judge model differs (anthropic/judge-20260101 against anthropic/other-20260101)"),
+    (
+        {"judge": {"model": "other-20260101"}},
+        "the judge model differs (anthropic/judge-20260101 against anthropic/other-20260101)",
+    ),
     ({"judge": {"temperature_asked": 0.5}}, "the judge was asked in another way"),
 ]
 

@@ -147,6 +147,7 @@ def test_a_run_by_the_book_is_binding() -> None:
         suite_record("main", Provider.ANTHROPIC).generator,
         suite_record("main", Provider.ANTHROPIC).judge,
     )
+    assert judge is not None
     assert generator.model != judge.model
     result = report(rows, questions=asked, record=record(runs=5, provider=Provider.ANTHROPIC))
     assert result.binding_faults == ()

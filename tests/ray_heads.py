@@ -15,8 +15,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 START_DEADLINE_S = 90
 ATTEMPTS = 3
 STARTED = "Ray runtime started"
@@ -86,10 +84,9 @@ def _running(command: list[str], environment: dict[str, str], home: Path) -> Ite
             head.wait()
 
 
-@pytest.fixture(scope="session")
-def ray_head(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayHead]:
-    """The head. It knows no secret of whoever runs the tests."""
-    home = tmp_path_factory.mktemp("head")
+@contextlib.contextmanager
+def running_head(home: Path) -> Iterator[RayHead]:
+    """A head whose files are in `home`. It knows no secret of whoever runs the tests."""
     environment = {
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HOME": str(home), "HF_HUB_OFFLINE": "1",
         "ASSAY_RESULTS": str(home / "results"), "ASSAY_CACHE": str(home / "cache"), **QUIET,
@@ -105,11 +102,3 @@ def ray_head(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayHead]:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     raise AssertionError((home / "head.log").read_text())
-
-
-@pytest.fixture(autouse=True)
-def _quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in QUIET.items():
-        monkeypatch.setenv(name, value)
-    for name in ("RAY_ADDRESS", "RAY_API_SERVER_ADDRESS"):
-        monkeypatch.delenv(name, raising=False)
