@@ -94,9 +94,10 @@ def kept(place: Path, target: str) -> TargetState:
 
 
 def is_settled(folder: RunFolder, target: Target) -> bool:
-    """Whether the run has ended and was sent whole since."""
-    mark = outcome_mark(folder)
-    return bool(mark) and kept(home(folder), target.name).settled == mark
+    """Whether the run has ended and was sent whole since, by the state file: quick, and without loading wandb."""
+    mark, known = outcome_mark(folder), state.read(home(folder)).at(target.name)
+    is_there = target.name != OFFLINE or known.sent.keys() <= spooling.present(home(folder) / OFFLINE)
+    return bool(mark) and known.settled == mark and is_there
 
 
 def outcome_mark(folder: RunFolder) -> str:

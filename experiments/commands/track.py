@@ -21,7 +21,7 @@ from experiments.follower import Child
 from experiments.places import results_root
 from experiments.tracked import target_of
 from experiments.tracker import Task
-from experiments.tracking import home, is_settled, kept, stage_of, views_of
+from experiments.tracking import home, kept, stage_of, views_of
 from experiments.view import emit_json, terminal
 
 app = typer.Typer(no_args_is_help=True, help="Weights & Biases as a copy of the record.")
@@ -91,8 +91,7 @@ def sync_command(
     folder = find_run(results_root(results), wanted)
     target = target_of(folder, _mode(online=online, offline=offline), project or "")
     views_of(folder)  # a run that cannot be read is told here, with its remedy
-    if not is_settled(folder, target):
-        Child.start(folder, target, Task.SEND).finish(deadline_s, _say)
+    Child.start(folder, target, Task.SEND).finish(deadline_s, _say)
     _draw(terminal(), _status(folder, (target.name,)))
 
 

@@ -17,6 +17,7 @@ MARK = b":W&B"
 HEADER = 7
 BLOCK = 32 * 1024
 CHUNK = struct.Struct("<IHB")
+FILES = "wandb/offline-run-*/run-*.wandb"
 SYNCED = ".synced"
 """Ending of wandb's own mark beside a file that it has uploaded."""
 FULL, FIRST, MIDDLE, LAST = 1, 2, 3, 4
@@ -65,24 +66,32 @@ def records(file: Path) -> Iterator[Any]:
         yield record
 
 
+def present(folder: Path) -> frozenset[str]:
+    """Ids of the runs that have a file below `folder`, whole or not."""
+    return frozenset(map(_id, folder.glob(FILES)))
+
+
 def uploaded(folder: Path) -> frozenset[str]:
     """Ids of the runs below `folder` that `wandb sync` has sent, by the mark it leaves."""
-    return frozenset(file.name.removeprefix("run-").removesuffix(f".wandb{SYNCED}") for file in
-                     folder.glob(f"wandb/offline-run-*/run-*.wandb{SYNCED}"))  # fmt: skip
+    return frozenset(map(_id, folder.glob(FILES + SYNCED)))
 
 
 def mark_uploaded(folder: Path, ids: Collection[str]) -> None:
     """Have `wandb sync` pass the files of `ids` over: it would add their points to those that are there already."""
-    for file in folder.glob("wandb/offline-run-*/run-*.wandb"):
-        if file.name.removeprefix("run-").removesuffix(".wandb") in ids:
+    for file in folder.glob(FILES):
+        if _id(file) in ids:
             file.with_name(file.name + SYNCED).touch()
 
 
 def spooled(folder: Path) -> tuple[SpooledRun, ...]:
     """The offline runs below `folder`, by id; files that are none are left out."""
-    files = sorted(folder.glob("wandb/offline-run-*/run-*.wandb"))
+    files = sorted(folder.glob(FILES))
     found = [run for run in map(_read, files) if run is not None]
     return tuple(sorted(found, key=lambda run: run.id))
+
+
+def _id(file: Path) -> str:
+    return file.name.removeprefix("run-").removesuffix(SYNCED).removesuffix(".wandb")
 
 
 def _read(file: Path) -> SpooledRun | None:
