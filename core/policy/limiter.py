@@ -63,6 +63,7 @@ class Attempt:
     """One request on its way. State how it ended before its context is left."""
 
     limiter: Limiter
+    slot: Slot
     number: int
     sent_at: float
 
@@ -75,7 +76,7 @@ class Attempt:
         self.limiter._failed(self, status, wait_s, quotas)  # noqa: SLF001
 
 
-@dataclass
+@dataclass(eq=False)
 class Slot:
     """A place among the calls in flight."""
 
@@ -95,8 +96,7 @@ class Slot:
     @contextlib.contextmanager
     def sending(self) -> Iterator[Attempt]:
         """Wraps one request on its way."""
-        with self.limiter._sending() as attempt:  # noqa: SLF001
-            yield attempt
+        yield self.limiter._begin(self)  # noqa: SLF001
 
 
 class Limiter:
@@ -126,7 +126,8 @@ class Limiter:
         self._longest_pause_s = longest_pause_s
         self._flow = Flow.RUNNING
         self._counts = Channel(name=name)
-        self._in_flight = self._outstanding = self._newest = 0
+        self._in_flight = self._newest = 0
+        self._to_repeat: set[Slot] = set()
         self._asked_until = self._paused_until = self._cut_at = float("-inf")
         self._pace = Pace()
         self._buckets = {resource: Bucket() for resource in Resource}
@@ -178,9 +179,11 @@ class Limiter:
         async with self._door:
             await self._admission()
             self._in_flight += 1
+        slot = Slot(self)
         try:
-            yield Slot(self)
+            yield slot
         finally:
+            self._to_repeat.discard(slot)
             self._in_flight -= 1
             self._overall.give_back()
             self._changed.set()
@@ -222,14 +225,10 @@ class Limiter:
         for bucket in self._buckets.values():
             bucket.take(now)
 
-    @contextlib.contextmanager
-    def _sending(self) -> Iterator[Attempt]:
+    def _begin(self, slot: Slot) -> Attempt:
         self._count("sent")
-        self._outstanding += 1
-        try:
-            yield Attempt(self, self._counts.sent, self._clock.monotonic())
-        finally:
-            self._outstanding -= 1
+        self._to_repeat.discard(slot)
+        return Attempt(self, slot, self._counts.sent, self._clock.monotonic())
 
     def _answered(self, attempt: Attempt, usage: Usage, quotas: Sequence[Quota]) -> None:
         self._count("answered")
@@ -241,6 +240,7 @@ class Limiter:
 
     def _failed(self, attempt: Attempt, status: int, wait_s: float | None, quotas: Sequence[Quota]) -> None:
         self._count("limited" if status in (TOO_MANY, OVERLOADED) else "failed")
+        self._to_repeat.add(attempt.slot)
         self._learn(attempt, quotas)
         now = self._clock.monotonic()
         if wait_s:
@@ -265,7 +265,7 @@ class Limiter:
         served = 0
         if status == TOO_MANY:
             # What is being served now is what the provider can take; an overloaded one takes less than that.
-            served = self._outstanding - 1
+            served = self._in_flight - len(self._to_repeat)
             self._pace.refused(now, served=served)
         self._ceiling = max(FLOOR, min(self._ceiling, max(self._ceiling / 2, served)))
 

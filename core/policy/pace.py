@@ -24,7 +24,7 @@ LAG = 1.15
 """What is counted lags behind: a growing rate was lower a moment ago, and a pause falls into the count."""
 HASTE = 10
 """How much shorter these are while the allowed rate is guessed."""
-LATENESS_S = 0.02
+LATENESS_S = 0.05
 """How far a late caller is made up for, so that a busy machine does not lower the rate."""
 
 
