@@ -78,7 +78,7 @@ SPOILED = {
     "suite name too long": (f"suites: [{{name: {'a' * 101}}}]", "suites.0.name"),
     "two names but for case": ("suites: [{name: a}, {name: A}]", "suites"),
     "run name as path": ("name: a/b", "name"),
-    "pool that is not there": ("runtime: {pool: ray}", "runtime.pool"),
+    "pool that is not there": ("runtime: {pool: slurm}", "runtime.pool"),
     "yes for a count": ("runs: yes", "runs"),
     "on for a seed": ("seed: on", "seed"),
     "yes for a share": ("bands: [{name: a, floor: yes}]", "bands.0.floor"),
