@@ -99,11 +99,11 @@ async def _caller(provider: Provider, limiter: Limiter, numbers: Iterator[int]) 
             attempt, end = 0, provider.clock.monotonic() + DEADLINE_S
             while True:
                 assert await slot.turn(end), "a call was given up"
-                with slot.sending() as sent:
-                    status, wait_s, told = await provider.call()
-                    if status == 200:
-                        sent.answered(USAGE, told)
-                        break
-                    sent.failed(status, wait_s, told)
+                sent = slot.send()
+                status, wait_s, told = await provider.call()
+                if status == 200:
+                    sent.answered(USAGE, told)
+                    break
+                sent.failed(status, wait_s, told)
                 await provider.clock.sleep(max(Backoff().delay(attempt, number), wait_s or 0.0))
                 attempt += 1

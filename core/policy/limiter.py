@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
 from core.model.prompt import Usage
@@ -60,7 +60,7 @@ class InFlight:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One request on its way. State how it ended before its context is left."""
+    """One request on its way. State how it ended."""
 
     limiter: Limiter
     slot: Slot
@@ -93,10 +93,9 @@ class Slot:
             return True
         return await self.limiter._turn(by)  # noqa: SLF001
 
-    @contextlib.contextmanager
-    def sending(self) -> Iterator[Attempt]:
-        """Wraps one request on its way."""
-        yield self.limiter._begin(self)  # noqa: SLF001
+    def send(self) -> Attempt:
+        """A request goes out now."""
+        return self.limiter._send(self)  # noqa: SLF001
 
 
 class Limiter:
@@ -225,7 +224,7 @@ class Limiter:
         for bucket in self._buckets.values():
             bucket.take(now)
 
-    def _begin(self, slot: Slot) -> Attempt:
+    def _send(self, slot: Slot) -> Attempt:
         self._count("sent")
         self._to_repeat.discard(slot)
         return Attempt(self, slot, self._counts.sent, self._clock.monotonic())

@@ -82,8 +82,8 @@ def test_one_retry_after_holds_back_every_call_of_the_channel() -> None:
         clock = VirtualClock()
         limiter = Limiter(8, clock)
         async with limiter.slot() as slot:
-            with slot.sending() as sent:
-                sent.failed(429, 30.0)
+            sent = slot.send()
+            sent.failed(429, 30.0)
         waiting_s = limiter.traffic().waiting_s
         async with limiter.slot():
             return waiting_s, clock.monotonic()
@@ -97,8 +97,8 @@ def test_a_long_retry_after_is_probed_and_never_freezes_the_channel() -> None:
         limiter = Limiter(8, clock, longest_pause_s=60.0)
         async with limiter.slot() as slot:
             assert await slot.turn(by=1.0)
-            with slot.sending() as sent:
-                sent.failed(429, 3600.0)
+            sent = slot.send()
+            sent.failed(429, 3600.0)
             # Who has less time than the pause is told at once, instead of waiting for nothing.
             assert not await slot.turn(by=clock.monotonic() + 59)
             assert clock.monotonic() == 0.0
@@ -116,10 +116,11 @@ def test_refusals_of_one_round_trip_cut_the_ceiling_once() -> None:
         ceilings = []
         async with limiter.slot() as slot:
             for _ in range(2):
-                with slot.sending() as first, slot.sending() as second:
-                    await clock.sleep(0.1)
-                    first.failed(529, None)
-                    second.failed(529, None)
+                first = slot.send()
+                second = slot.send()
+                await clock.sleep(0.1)
+                first.failed(529, None)
+                second.failed(529, None)
                 ceilings.append(limiter.traffic().ceiling)
         return ceilings
 
@@ -132,9 +133,9 @@ def test_the_ceiling_never_falls_below_one() -> None:
         limiter = Limiter(4, clock)
         async with limiter.slot() as slot:
             for _ in range(10):
-                with slot.sending() as sent:
-                    await clock.sleep(0.1)
-                    sent.failed(529, None)
+                sent = slot.send()
+                await clock.sleep(0.1)
+                sent.failed(529, None)
         async with limiter.slot():
             return limiter.traffic().ceiling
 
@@ -242,12 +243,12 @@ def test_a_quota_of_tokens_is_kept_by_what_calls_use_on_average() -> None:
         left = 200.0
         for _ in range(100):
             async with limiter.slot() as slot:
-                with slot.sending() as sent:
-                    left -= USAGE.output_tokens
-                    await clock.sleep(0.01)
-                    left = min(6000.0, left + 100 * 0.01)
-                    full_in_s = (6000 - left) / 100
-                    sent.answered(USAGE, [Quota(Resource.OUTPUT_TOKENS, 6000, max(0.0, left), full_in_s)])
+                sent = slot.send()
+                left -= USAGE.output_tokens
+                await clock.sleep(0.01)
+                left = min(6000.0, left + 100 * 0.01)
+                full_in_s = (6000 - left) / 100
+                sent.answered(USAGE, [Quota(Resource.OUTPUT_TOKENS, 6000, max(0.0, left), full_in_s)])
             left += 100 * (limiter.traffic().waiting_s)
         return clock.monotonic()
 

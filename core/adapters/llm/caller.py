@@ -113,12 +113,12 @@ class Caller:
     async def _send(self, request: Request, slot: Slot, left_s: float) -> Reply | Failure:
         if left_s <= 0:
             return Failure("the deadline passed before it could be sent")
-        with slot.sending() as attempt:
-            outcome = await self._sent(request, left_s)
-            if isinstance(outcome, Reply):
-                attempt.answered(outcome.usage, outcome.quotas)
-            else:
-                attempt.failed(outcome.status, outcome.wait_s, outcome.quotas)
+        attempt = slot.send()
+        outcome = await self._sent(request, left_s)
+        if isinstance(outcome, Reply):
+            attempt.answered(outcome.usage, outcome.quotas)
+        else:
+            attempt.failed(outcome.status, outcome.wait_s, outcome.quotas)
         return outcome
 
     async def _sent(self, request: Request, left_s: float) -> Reply | Failure:
