@@ -24,15 +24,19 @@ NOT_STATED = "not stated"
 
 
 def recomputed(suite: PublishedSuite, decimals: int) -> Recomputation:
-    """Whether a published global score is the mean of its parts.
+    """Whether a published global score is the mean of its parts."""
+    return recomputation(tuple(suite.score(metric) for metric in JUDGED_METRICS), suite.global_score, decimals)
+
+
+def recomputation(parts: Sequence[float], published: float, decimals: int) -> Recomputation:
+    """Whether `published` is the mean of `parts`, all of them rounded to `decimals`.
 
     Each of the parts is known to half a unit of its last decimal, hence their mean too; the global score was rounded
-    by as much again. So they agree when they are at most one unit apart. Computed in decimal, as it was published.
+    by as much again. So they agree when they are at most one unit apart. Computed in decimal, as they were written.
     """
-    parts = [Decimal(str(suite.score(metric))) for metric in JUDGED_METRICS]
-    mean, published = sum(parts, Decimal()) / len(parts), Decimal(str(suite.global_score))
-    agrees = abs(mean - published) <= Decimal(1).scaleb(-decimals)
-    return Recomputation(published=suite.global_score, mean=float(mean), agrees=agrees)
+    mean = sum((Decimal(str(part)) for part in parts), Decimal()) / len(parts)
+    agrees = abs(mean - Decimal(str(published))) <= Decimal(1).scaleb(-decimals)
+    return Recomputation(published=published, mean=float(mean), agrees=agrees)
 
 
 def miscomputed(campaign: PublishedCampaign) -> tuple[str, ...]:
@@ -118,7 +122,7 @@ def _deviations(campaign: PublishedCampaign, record: RunRecord, asked: int) -> I
                        [(s, s.retrieval_mode) for s in known])  # fmt: skip
     few = NOT_STATED if conduct.few_shot_k is None else str(conduct.few_shot_k)
     yield from _shared("few_shot.k", Area.CONFIGURATION, few, [(s, str(s.few_shot.k_configured)) for s in known])
-    yield from _shared("gate", Area.GATE, "none" if conduct.gate is False else NOT_STATED,
+    yield from _shared("parser", Area.GATE, "none" if conduct.gate is False else NOT_STATED,
                        [(s, f"parser {s.parser.version}, {s.parser.vocabulary}") for s in known])  # fmt: skip
     for suite in known:
         yield from _index(rows[suite.suite], suite, conduct.index)
@@ -135,8 +139,8 @@ def _whole(campaign: PublishedCampaign, record: RunRecord, asked: int) -> Iterat
         (Area.CONFIGURATION, "seed", _stated(conduct.seed), str(record.seed), ""),
         (Area.CONFIGURATION, "questions", str(campaign.questions), str(asked), ""),
         (Area.DATA, "golden", "content not published", golden, "other questions, other answers"),
-        (Area.CODE, "code", conduct.commit or NOT_STATED, code.commit[:12] or "unknown", ""),
-        (Area.ENVIRONMENT, "environment", conduct.environment or NOT_STATED, image, ""),
+        (Area.CODE, "commit", conduct.commit or NOT_STATED, code.commit[:12] or "unknown", ""),
+        (Area.ENVIRONMENT, "machine", conduct.environment or NOT_STATED, image, ""),
     ):
         if was != now:
             yield Deviation(area=area, setting=setting, was=was, now=now, note=note)

@@ -15,7 +15,10 @@ from core.errors import StoreError
 from core.lab.outcome import Outcome, Status
 from core.lab.store import RunFolder, find_run, runs
 from core.model.frozen import Frozen
+from core.model.legacy import Fact
 from core.model.record import RunRecord
+from experiments.imports import Import, find_import, imports
+from experiments.legacy_view import draw_import
 from experiments.places import results_root
 from experiments.view import COLOURS, badge, draw_rerun, emit_json, faults_of, headline, location, terminal
 
@@ -50,11 +53,24 @@ class RunLine(Frozen):
     fault: str = ""
 
 
+class ImportLine(Frozen):
+    """One imported evaluation of `assay list --json`. It is never binding."""
+
+    name: str
+    folder: str
+    entries: int | None
+    """None when it does not read back."""
+    date: str = ""
+    """As the file has it."""
+    fault: str = ""
+
+
 class RunLines(Frozen):
     """`assay list --json`."""
 
     results: str
     runs: tuple[RunLine, ...]
+    legacy: tuple[ImportLine, ...] = ()
 
 
 def show(
@@ -62,8 +78,13 @@ def show(
     results: Results = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show one run: result, binding faults, record, files."""
-    folder = find_run(results_root(results), wanted)
+    """Show one run, or one imported evaluation: result, binding faults, record, files."""
+    root = results_root(results)
+    imported = find_import(root, wanted)
+    if imported is not None:
+        _show_import(imported, as_json=as_json)
+        return
+    folder = find_run(root, wanted)
     view = RunView(
         run=folder.name,
         folder=str(folder.path),
@@ -79,9 +100,10 @@ def show(
 
 
 def list_runs(results: Results = None, as_json: AsJson = False) -> None:
-    """List all runs, the one touched last first."""
+    """List all runs, the one touched last first, and below them all imported evaluations."""
     root = results_root(results)
-    lines = RunLines(results=str(root), runs=tuple(map(_line, runs(root))))
+    legacy = tuple(map(_import_line, imports(root)))
+    lines = RunLines(results=str(root), runs=tuple(map(_line, runs(root))), legacy=legacy)
     if as_json:
         emit_json(lines)
     else:
@@ -107,8 +129,25 @@ def _line(folder: RunFolder) -> RunLine:
     )
 
 
+def _show_import(imported: Import, *, as_json: bool) -> None:
+    found = imported.evaluation()
+    if as_json:
+        emit_json(found)
+    else:
+        draw_import(terminal(), imported, found)
+
+
+def _import_line(imported: Import) -> ImportLine:
+    try:
+        found = imported.evaluation()
+    except StoreError as error:
+        return ImportLine(name=imported.name, folder=str(imported.path), entries=None, fault=str(error))
+    date = found.facts[Fact.DATE].value if Fact.DATE in found.facts else ""
+    return ImportLine(name=imported.name, folder=str(imported.path), entries=len(found.entries), date=str(date))
+
+
 def _draw_list(console: Console, lines: RunLines) -> None:
-    if not lines.runs:
+    if not lines.runs and not lines.legacy:
         console.print(f"no runs in {lines.results} yet; start one with: assay run msvl", markup=False)
         return
     narrow = (Column(name, no_wrap=True) for name in ("status", "rows", "exit", "binding", "begun"))
@@ -119,6 +158,10 @@ def _draw_list(console: Console, lines: RunLines) -> None:
         binding = {True: Text("BINDING", style="green"), False: Text("non-binding", style="yellow"), None: Text("")}
         code = "" if line.exit_code is None else str(line.exit_code)
         table.add_row(line.run, status, rows, code, binding[line.binding], line.created_at[:16].replace("T", " "))
+    for each in lines.legacy:
+        status = Text("damaged", style="red") if each.fault else Text("legacy", style="dim")
+        rows = "" if each.entries is None else str(each.entries)
+        table.add_row(each.name, status, rows, "", binding[False], each.date[:16].replace("T", " "))
     console.print(table)
 
 

@@ -13,7 +13,8 @@ from core.model.published import AgainstPublished, PublishedMetric, PublishedRes
 ABSENT = "–"
 SCORES_HEAD = ("metric", "published", "here, before the gate", "here, after the gate")
 VERDICTS_HEAD = (
-    "suite", "published", "global", "before the gate", "after the gate", "invalid, of 50 then", "invalid, per run here",
+    "suite", "published", "global", "here, before the gate", "here, after the gate", "valid code here",
+    "invalid entries then", "invalid answers per run here",
 )  # fmt: skip
 
 
@@ -67,7 +68,7 @@ def verdict_cells(suite: AgainstPublished) -> tuple[str, ...]:
     published = suite.published
     counted = ABSENT if published.forensic is None else f"~{published.forensic.invalid}"
     if not suite.was_run:
-        return (published.suite, published.verdict, global_score(suite), "not run", "not run", counted, ABSENT)
+        return (published.suite, published.verdict, global_score(suite), "not run", "not run", ABSENT, counted, ABSENT)
     overall = suite.metrics[-1]
     return (
         published.suite,
@@ -75,6 +76,7 @@ def verdict_cells(suite: AgainstPublished) -> tuple[str, ...]:
         global_score(suite),
         f"{suite.raw_verdict or 'no verdict'} {number(overall.raw)}",
         f"{suite.verdict or 'no verdict'} {number(overall.final)}",
+        percent(suite.syntactic_validity),
         counted,
         invalid_share(suite),
     )
