@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import IO
@@ -15,8 +16,8 @@ from core.adapters.track import Target, resolve, state
 from core.disk import make_folder
 from core.errors import AssayError, ConfigError, DependencyDown, StoreError
 from core.lab.store import RunFolder
-from core.model.specs import TrackSpec
-from experiments.tracker import END, Job, Task
+from core.model.specs import TrackMode, TrackSpec
+from experiments.tracker import ALONE, END, Job, Task
 from experiments.tracking import home, is_settled
 
 MODULE = "experiments.tracker"
@@ -31,21 +32,22 @@ Say = Callable[[str], None]
 def following(folder: RunFolder, spec: TrackSpec, say: Say) -> Iterator[None]:
     """Track the run in `folder` while the block drives it, and once at its end. Never raises, never fails the block.
 
-    Whatever goes wrong on W&B's side is one line to `say` and a note in the state file. A block that is stopped
-    (Ctrl-C, SIGTERM) is not held up: what is left is for the next driver, or for `assay track sync`.
+    Whatever goes wrong on W&B's side is one line to `say` and a note in the state file. Offline files that are not
+    written soon after the end are finished without the caller. A block that is stopped (Ctrl-C, SIGTERM) is not held
+    up: what is left is for the next driver, or for `assay track sync`.
     """
     child = _begun(folder, spec, say)
     try:
         yield
     except AssayError:
-        _end(child, spec.deadline_s, say)
+        _end(child, spec, say)
         raise
     except BaseException:
         if child is not None:
             child.kill()
         raise
     else:
-        _end(child, spec.deadline_s, say)
+        _end(child, spec, say)
 
 
 @dataclass(frozen=True)
@@ -57,12 +59,17 @@ class Child:
     target: Target
 
     @classmethod
-    def start(cls, folder: RunFolder, target: Target, task: Task, interval_s: float = 1.0) -> Child:
-        """Start it. Its words go to a log below the run. Raises StoreError, OSError."""
+    def start(
+        cls, folder: RunFolder, target: Target, task: Task, *, interval_s: float = 1.0, deadline_s: float = 120.0
+    ) -> Child:
+        """Start it. Its words go to a log below the run. Raises StoreError, OSError.
+
+        `interval_s` is between two looks at a run under way, `deadline_s` for what it finishes on its own.
+        """
         place = home(folder)
         make_folder(place)
         job = Job(folder=str(folder.path), mode=target.mode, project=target.project, entity=target.entity,
-                  base_url=target.base_url, task=task, interval_s=interval_s)  # fmt: skip
+                  base_url=target.base_url, task=task, interval_s=interval_s, deadline_s=deadline_s)  # fmt: skip
         with (place / LOG).open("wb") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", MODULE, job.model_dump_json()],
@@ -72,9 +79,7 @@ class Child:
 
     def finish(self, deadline_s: float, say: Say) -> None:
         """Have it send what is left. Raises DependencyDown when it does not come to its end in `deadline_s`."""
-        with contextlib.suppress(BrokenPipeError):
-            _stdin(self.process).write(END)
-            _stdin(self.process).flush()
+        self._tell(END)
         try:
             self._wait(deadline_s, say)
         except subprocess.TimeoutExpired:
@@ -83,6 +88,35 @@ class Child:
         except KeyboardInterrupt:
             self.kill()
             self._fail("sending was interrupted")
+        self._ended()
+
+    def finish_or_leave(self, wait_s: float, say: Say) -> None:
+        """Have it write what is left, and after `wait_s` on its own. Raises DependencyDown when it failed by then."""
+        self._tell(END)
+        try:
+            self.process.wait(wait_s)
+        except subprocess.TimeoutExpired:
+            self._leave()
+            name = self.folder.path.name
+            say(f"W&B: its offline files are still being written, without this command; `assay track status {name}` "
+                f"says how far they are, `assay track sync {name}` completes them")  # fmt: skip
+        except KeyboardInterrupt:
+            self.kill()
+            self._fail("writing was interrupted")
+        else:
+            self._ended()
+
+    def _leave(self) -> None:
+        self._tell(ALONE)
+        self._close()
+        threading.Thread(target=self.process.wait, name="reaper", daemon=True).start()
+
+    def _tell(self, word: bytes) -> None:
+        with contextlib.suppress(BrokenPipeError):
+            _stdin(self.process).write(word)
+            _stdin(self.process).flush()
+
+    def _ended(self) -> None:
         if self.process.returncode < 0:
             self._fail(f"the process that talks to W&B was killed (signal {-self.process.returncode})")
         if self.process.returncode:
@@ -134,17 +168,20 @@ def _begun(folder: RunFolder, spec: TrackSpec, say: Say) -> Child | None:
         target = resolve(spec, os.environ)
         if target is None or is_settled(folder, target):
             return None
-        return Child.start(folder, target, Task.FOLLOW, spec.interval_s)
+        return Child.start(folder, target, Task.FOLLOW, interval_s=spec.interval_s, deadline_s=spec.deadline_s)
     except (ConfigError, StoreError, OSError) as error:
         say(f"W&B: not tracked, the run is not affected: {error}")
         return None
 
 
-def _end(child: Child | None, deadline_s: float, say: Say) -> None:
+def _end(child: Child | None, spec: TrackSpec, say: Say) -> None:
     if child is None:
         return
     try:
-        child.finish(deadline_s, say)
+        if child.target.mode is TrackMode.OFFLINE:
+            child.finish_or_leave(spec.offline_wait_s, say)
+        else:
+            child.finish(spec.deadline_s, say)
     except DependencyDown as error:
         say(f"W&B: {error}; the run is not affected. Send it with: {error.remedy}")
 

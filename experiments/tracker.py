@@ -1,7 +1,8 @@
 """The child process that talks to W&B, so that nothing W&B does can hold a run up: `python -m experiments.tracker JOB`.
 
 It is told `end` on stdin when the run is over, sends what is left and leaves. It dies with its parent: when stdin
-closes, it takes wandb's own processes along, which share its process group.
+closes, it takes wandb's own processes along, which share its process group. Told `alone` before, it goes on without a
+parent, for as long as the job says and no longer.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from core.model.specs import TrackMode
 from experiments.tracking import home, publish_report, sync
 
 END = b"end\n"
+ALONE = b"alone\n"
+NICENESS = 10
+"""Of a child that follows: what a run computes comes first."""
 
 
 class Task(StrEnum):
@@ -46,6 +50,8 @@ class Job(Frozen):
     task: Task
     interval_s: float
     """Between two looks at a run that goes on."""
+    deadline_s: float
+    """For what is left when the parent does not wait."""
 
     @property
     def target(self) -> Target:
@@ -56,10 +62,11 @@ class Job(Frozen):
 def main() -> None:
     """Follow the run until told to end, then send what is left. Exit codes as those of `assay`."""
     job, ended = Job.model_validate_json(sys.argv[1]), threading.Event()
-    threading.Thread(target=_listen, args=(ended,), name="lifeline", daemon=True).start()
+    threading.Thread(target=_listen, args=(ended, job.deadline_s), name="lifeline", daemon=True).start()
     folder = RunFolder(location(job.folder))
     try:
         if job.task is Task.FOLLOW:
+            os.nice(NICENESS)
             _follow(folder, job, ended)
         if folder.record is not None:  # a run that was refused before it began has nothing to show
             sync(folder, job.target)
@@ -83,11 +90,16 @@ def _follow(folder: RunFolder, job: Job, ended: threading.Event) -> None:
                 print(error, file=sys.stderr, flush=True)
 
 
-def _listen(ended: threading.Event) -> None:
+def _listen(ended: threading.Event, deadline_s: float) -> None:
     # Not through sys.stdin: an interpreter that ends while a thread waits in its buffer aborts.
+    heard = b""
     while said := os.read(0, 64):
-        if said.endswith(END):
+        heard += said
+        if END in heard:
             ended.set()
+    if heard.endswith(ALONE):
+        threading.Event().wait(deadline_s)
+        print(f"not everything was written within {deadline_s:g} s", file=sys.stderr, flush=True)
     os.killpg(0, signal.SIGKILL)
 
 

@@ -35,15 +35,20 @@ def sync(folder: RunFolder, target: Target, *, sending: Sender = send) -> Target
     """
     place = home(folder)
     make_folder(place)
-    with only_driver(place / "lock"):
+    with only_driver(place / "lock") as held:
         stage = stage_of(folder)
         mark = outcome_mark(folder)
         views = views_of(folder, stage)
         todo = unsent(views, kept(place, target.name), target)
         notes = state.Notes(place, target.name)
         notes.begin([view.id for view in todo])
+
+        def guarded(view: View, to: Target, now: Stage) -> str:
+            held.check()  # a run may be set aside while its files are written without a driver
+            return sending(view, to, now)
+
         try:
-            _send_all(notes, target, stage, todo, sending)
+            _send_all(notes, target, stage, todo, guarded)
         except AssayError as error:
             notes.failed(str(error))
             raise

@@ -245,6 +245,8 @@ class TrackSpec(Frozen):
     """Between two looks at a run under way, when online."""
     deadline_s: Seconds = 120.0
     """For what is still to be sent when the run has ended; the rest is left to `assay track sync`."""
+    offline_wait_s: Seconds = 2.0
+    """The longest that a run waits at its end for its offline files; they are finished without it, in `deadline_s`."""
 
     @field_validator("mode", mode="before")
     @classmethod

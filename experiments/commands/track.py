@@ -14,6 +14,7 @@ from rich.text import Text
 from core.adapters.track import OFFLINE, TargetState, state
 from core.adapters.track.view import View
 from core.errors import ConfigError
+from core.lab.lock import is_driven
 from core.lab.store import RunFolder, find_run
 from core.model.frozen import Frozen
 from core.model.specs import TrackMode
@@ -72,6 +73,8 @@ class TrackStatus(Frozen):
     run: str
     folder: str
     """Where W&B's files of this run are."""
+    under_way: bool
+    """Whether a process is sending or writing now."""
     targets: tuple[TargetView, ...]
 
 
@@ -116,7 +119,8 @@ def _mode(*, online: bool, offline: bool) -> TrackMode | None:
 def _status(folder: RunFolder, names: Sequence[str]) -> TrackStatus:
     views = views_of(folder, stage_of(folder))
     targets = tuple(_target_view(folder, name, views) for name in names)
-    return TrackStatus(run=folder.name, folder=str(home(folder)), targets=targets)
+    under_way = is_driven(home(folder) / "lock")
+    return TrackStatus(run=folder.name, folder=str(home(folder)), under_way=under_way, targets=targets)
 
 
 def _target_view(folder: RunFolder, name: str, views: Sequence[View]) -> TargetView:
@@ -140,6 +144,8 @@ def _line(view: View, known: TargetState) -> TrackedLine:
 
 
 def _draw(console: Console, status: TrackStatus) -> None:
+    if status.under_way:
+        console.print(f"{status.run}  is being sent or written now", markup=False)
     for target in status.targets:
         where = f"{status.folder}/{OFFLINE}" if target.target == OFFLINE else target.target
         console.print(Text.assemble(status.run, "  ", (target.target, "bold")))

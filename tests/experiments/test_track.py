@@ -47,7 +47,7 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     monkeypatch.chdir(tmp_path)
     found = Terminal(tmp_path, capsys)
     with (tmp_path / "configs" / "it.yaml").open("a") as config:
-        config.write("runtime: {pool: inline}\n")
+        config.write("runtime: {pool: inline, track: {offline_wait_s: 120}}\n")
     return found
 
 
@@ -151,6 +151,32 @@ class TestOffline:
         assert sorted(run.steps for run in spooled(home(run_of(terminal)) / OFFLINE)) == [(), (1, 2), (1, 2)]
         assert terminal.type("track", "status", "latest", "--json").json["targets"][0]["failure"] == ""
 
+    def test_files_that_take_long_are_finished_without_the_command(self, terminal: Terminal) -> None:
+        before = set(trackers())
+        said = terminal.type("run", "it", "--set", "runtime.track.offline_wait_s=0.001")
+        assert said.code == 0
+        assert warnings(said) == []
+        [told] = [line for line in said.err.splitlines() if line.startswith("W&B: ")]
+        name = terminal.folder().name
+        assert f"assay track status {name}" in told
+        assert f"assay track sync {name}" in told
+        _, alive = psutil.wait_procs([child for child in trackers() if child not in before], timeout=DEADLINE_S)
+        assert alive == []
+        assert states(terminal) == {"sent"}
+
+    def test_a_child_left_alone_does_not_outlive_its_deadline(self, terminal: Terminal) -> None:
+        terminal.type("run", "it", "--set", "runtime.track.mode=off")
+        folder = run_of(terminal)
+        slow = TrackSpec(mode=TrackMode.OFFLINE, offline_wait_s=0.001, deadline_s=0.001)
+        with following(folder, slow, lambda line: None):
+            [child] = trackers()
+            theirs = [child, *child.children(recursive=True)]
+        _, alive = psutil.wait_procs(theirs, timeout=DEADLINE_S)
+        assert alive == []
+        assert states(terminal) == {"not sent"}
+        assert terminal.type("track", "sync", "latest").code == 0
+        assert states(terminal) == {"sent"}
+
     def test_files_that_were_lost_or_torn_are_written_again(self, terminal: Terminal) -> None:
         terminal.type("run", "it")
         spool = home(run_of(terminal)) / OFFLINE
@@ -174,6 +200,12 @@ class TestNotAtAll:
         assert said.code == 0
         [warning] = warnings(said)
         assert "WANDB_API_KEY" in warning
+
+    def test_status_tells_that_somebody_is_at_it(self, terminal: Terminal) -> None:
+        terminal.type("run", "it")
+        assert not terminal.type("track", "status", "latest", "--json").json["under_way"]
+        with only_driver(home(run_of(terminal)) / "lock"):
+            assert "is being sent or written now" in terminal.type("track", "status", "latest").out
 
     def test_sync_says_so_too(self, terminal: Terminal) -> None:
         terminal.type("run", "it")
