@@ -21,6 +21,10 @@ class Reach(StrEnum):
     """This machine alone: workers of one's own are reached over it."""
 
 
+_shut: set[Reach] = set()
+"""What this process was told already: a hook stays, and a second one would only be asked as well."""
+
+
 class NetworkRefused(AssayError):
     """Something tried to reach a network that was shut off."""
 
@@ -30,6 +34,9 @@ def shut_off(reach: Reach) -> None:
 
     Python's audit events see every socket that Python opens (PEP 578), whichever library opens it.
     """
+    if reach in _shut:
+        return
+    _shut.add(reach)
 
     def refuse(event: str, arguments: tuple[Any, ...]) -> None:
         if event in _EVENTS and not _within(reach, arguments[0], arguments[1]):

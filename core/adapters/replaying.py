@@ -14,6 +14,7 @@ from core.adapters.languages import VOCABULARIES
 from core.adapters.llm.request import Surface
 from core.adapters.llm.surfaces import wire_to
 from core.adapters.llm.wire import Wire
+from core.adapters.offline import Reach, shut_off
 from core.adapters.parser.inprocess import InProcessParser
 from core.adapters.record import RecordingMode, Recordings
 from core.errors import LlmUnavailable
@@ -33,6 +34,8 @@ class Replay:
     recordings: Path
     """Of the run that is replayed; read, never written."""
     record: RunRecord
+    reach: Reach = Reach.LOOPBACK
+    """How far the processes reach that it is opened in, from then on."""
 
     def __call__(
         self,
@@ -46,6 +49,7 @@ class Replay:
 
     @contextlib.asynccontextmanager
     async def _opened(self, places: Places, runtime: RuntimeSpec, clock: Clock) -> AsyncIterator[Workshop]:
+        shut_off(self.reach)
         async with contextlib.AsyncExitStack() as stack:
             yield _ReplayWorkshop(stack, places, runtime, clock, self.record)
 

@@ -64,6 +64,9 @@ class _Host:
         self._one_opens = asyncio.Lock()
         self._shop: Workshop | None = None
 
+    async def ready(self) -> None:
+        """Answered once the actor has a place, and for as long as its process does anything at all."""
+
     async def close(self) -> None:
         """Close what was opened; the servers of ours end."""
         await self._stack.aclose()

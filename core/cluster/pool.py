@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import ray  # noqa: TID251 - this package is the edge where Ray is known
 from ray.exceptions import RayError, RayTaskError  # noqa: TID251
 
-from core.cluster.answers import cause_of
+from core.cluster.answers import PLACE_DEADLINE_S, Silent, cause_of, heard
 from core.cluster.session import is_own
 from core.cluster.workers import CellWorker
 from core.errors import DependencyDown, WorkerLost
@@ -23,8 +23,8 @@ Result = TypeVar("Result")
 
 AHEAD = 16
 """Rows that a worker may be ahead of whoever takes them."""
-PLACE_DEADLINE_S = 900.0
-"""For the first worker to find a place: a cluster that starts from no machine needs minutes."""
+QUIET_S = 15.0
+"""After so long without any worker it is said what is waited for."""
 STOP_DEADLINE_S = 20.0
 
 
@@ -62,13 +62,13 @@ class RayPool:
             )
             ended = False
             try:
-                async for row in rows:
-                    yield await row
+                while (row := await heard(seat.worker, anext(rows, None))) is not None:
+                    yield await heard(seat.worker, row)
                 ended = True
             except RayTaskError as error:
                 ended = True
                 raise cause_of(error) from error
-            except RayError as error:
+            except (RayError, Silent) as error:
                 ended = True
                 self._dismiss(seat)
                 raise WorkerLost(
@@ -99,7 +99,9 @@ class RayPool:
         """The least busy of the workers that have a place; waits for the first one to get one."""
         waiting = [seat.placed for seat in self._seats]
         if not any(seat.is_ready for seat in self._seats):
-            _log.info("waiting for a Ray worker with %g CPU", self._spec.cpus_per_worker)
+            await asyncio.wait(waiting, timeout=QUIET_S, return_when=asyncio.FIRST_COMPLETED)
+        if not any(task.done() for task in waiting):
+            _log.warning("waiting for Ray to find a place for a worker with %g CPU", self._spec.cpus_per_worker)
             await asyncio.wait(waiting, timeout=PLACE_DEADLINE_S, return_when=asyncio.FIRST_COMPLETED)
         ready = [seat for seat in self._seats if seat.is_ready]
         if ready:

@@ -52,16 +52,16 @@ class ParserProxy:
 
     async def parse(self, code: str) -> ParseResult:
         """Judge one program."""
-        verdict: ParseResult = await answered(
-            self.actors.near.parse.remote(self.language, code), down=ParserUnavailable, who="ParserActor"
-        )
+        actor = self.actors.near
+        call = actor.parse.remote(self.language, code)
+        verdict: ParseResult = await answered(actor, call, down=ParserUnavailable, who="ParserActor")
         return verdict
 
     async def info(self) -> ParserInfo:
         """What this parser is."""
-        info: ParserInfo = await answered(
-            self.actors.near.info.remote(self.language), down=ParserUnavailable, who="ParserActor"
-        )
+        actor = self.actors.near
+        call = actor.info.remote(self.language)
+        info: ParserInfo = await answered(actor, call, down=ParserUnavailable, who="ParserActor")
         return info
 
 
@@ -75,8 +75,9 @@ class EmbedderProxy:
 
     async def embed(self, texts: Sequence[str], *, kind: TextKind) -> Matrix:
         """Embed `texts`, in order."""
-        call = self.actors.near.embed.remote(self.spec, tuple(texts), kind)
-        vectors: Matrix = await answered(call, down=EmbedderUnavailable, who="EmbedderActor")
+        actor = self.actors.near
+        call = actor.embed.remote(self.spec, tuple(texts), kind)
+        vectors: Matrix = await answered(actor, call, down=EmbedderUnavailable, who="EmbedderActor")
         return vectors
 
 
@@ -91,8 +92,9 @@ class IndexProxy:
 
     async def search(self, query: Query) -> tuple[Passage, ...]:
         """Search."""
-        call = self.actors.near.search.remote(self.spec, self.retrieval, query)
-        passages: tuple[Passage, ...] = await answered(call, down=IndexUnavailable, who="EmbedderActor")
+        actor = self.actors.near
+        call = actor.search.remote(self.spec, self.retrieval, query)
+        passages: tuple[Passage, ...] = await answered(actor, call, down=IndexUnavailable, who="EmbedderActor")
         return passages
 
 
@@ -108,8 +110,9 @@ class ExamplesProxy:
 
     async def search(self, query: Query) -> tuple[Passage, ...]:
         """Search."""
-        call = self.actors.near.search_examples.remote(self.spec, self.golden, self.embedder, query)
-        passages: tuple[Passage, ...] = await answered(call, down=IndexUnavailable, who="EmbedderActor")
+        actor = self.actors.near
+        call = actor.search_examples.remote(self.spec, self.golden, self.embedder, query)
+        passages: tuple[Passage, ...] = await answered(actor, call, down=IndexUnavailable, who="EmbedderActor")
         return passages
 
 
@@ -125,7 +128,7 @@ class LlmProxy:
     async def complete(self, prompt: Prompt) -> Completion:
         """Reply to `prompt`."""
         call = self.actor.complete.remote(self.spec, self.role, self.acting, prompt)
-        reply: Completion = await answered(call, down=LlmUnavailable, who="LlmActor")
+        reply: Completion = await answered(self.actor, call, down=LlmUnavailable, who="LlmActor")
         return reply
 
 
@@ -143,13 +146,14 @@ class BudgetProxy:
 
     async def reserve(self, claim: Claim) -> str:
         """Set `claim.worst` aside."""
-        number: str = await answered(self.actor.reserve.remote(claim), down=LlmUnavailable, who="LlmActor")
+        call = self.actor.reserve.remote(claim)
+        number: str = await answered(self.actor, call, down=LlmUnavailable, who="LlmActor")
         return number
 
     async def settle(self, hold: str, actual: Spend | None) -> None:
         """State the real use of a hold."""
-        await answered(self.actor.settle.remote(hold, actual), down=LlmUnavailable, who="LlmActor")
+        await answered(self.actor, self.actor.settle.remote(hold, actual), down=LlmUnavailable, who="LlmActor")
 
     async def forfeit(self, owner: str) -> None:
         """Spend every open hold of `owner`."""
-        await answered(self.actor.forfeit.remote(owner), down=LlmUnavailable, who="LlmActor")
+        await answered(self.actor, self.actor.forfeit.remote(owner), down=LlmUnavailable, who="LlmActor")

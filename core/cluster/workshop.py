@@ -15,10 +15,10 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy  # noq
 from core.adapters.build import channel_of
 from core.adapters.build import workshop as local_workshop
 from core.cluster.actors import EmbedderActor, LlmActor, OpenLocal, ParserActor
-from core.cluster.answers import answered
+from core.cluster.answers import answered, placed
 from core.cluster.proxies import BudgetProxy, EmbedderProxy, ExamplesProxy, IndexProxy, LlmProxy, ParserProxy, Replicas
 from core.cluster.session import connected
-from core.errors import EmbedderUnavailable, IndexUnavailable, LlmUnavailable
+from core.errors import EmbedderUnavailable, IndexUnavailable, LlmUnavailable, ParserUnavailable
 from core.model.frozen import digest
 from core.model.specs import (
     EmbedderSpec,
@@ -76,6 +76,7 @@ class RayWorkshop:
         if self._parsers is None:
             nodes = self._nodes() if self._runtime.parser_url is None else [self._here]
             self._parsers = Replicas({node: self._made(ParserActor, node) for node in nodes})
+            await placed(self._parsers.near, down=ParserUnavailable, who="ParserActor")
         return ParserProxy(self._parsers, language)
 
     async def llm(self, spec: ModelSpec, role: str, acting: RehearsalSpec | None) -> Llm:
@@ -83,29 +84,30 @@ class RayWorkshop:
         channel = channel_of(spec, role, self._runtime)
         if channel not in self._models:
             self._models[channel] = self._caller()
+            await placed(self._models[channel], down=LlmUnavailable, who="LlmActor")
         actor = self._models[channel]
-        await answered(actor.open.remote(spec, role, acting), down=LlmUnavailable, who="LlmActor")
+        await answered(actor, actor.open.remote(spec, role, acting), down=LlmUnavailable, who="LlmActor")
         return LlmProxy(actor, spec, role, acting)
 
     async def embedder(self, spec: EmbedderSpec) -> Embedder:
         """The embedder of `spec`."""
-        actors = self._embedding(spec)
-        dimensions = await answered(actors.near.dimensions.remote(spec), down=EmbedderUnavailable, who="EmbedderActor")
+        actors = await self._embedding(spec)
+        call = actors.near.dimensions.remote(spec)
+        dimensions = await answered(actors.near, call, down=EmbedderUnavailable, who="EmbedderActor")
         return EmbedderProxy(actors, spec, dimensions)
 
     async def index(self, spec: IndexSpec, retrieval: RetrievalSpec) -> Index:
         """The index of `spec`, built first on each node where there is none."""
-        actors = self._embedding(spec.embedder)
-        manifest = await answered(actors.near.manifest.remote(spec, retrieval), down=IndexUnavailable,
-                                  who="EmbedderActor")  # fmt: skip
+        actors = await self._embedding(spec.embedder)
+        call = actors.near.manifest.remote(spec, retrieval)
+        manifest = await answered(actors.near, call, down=IndexUnavailable, who="EmbedderActor")
         return IndexProxy(actors, spec, retrieval, manifest)
 
     async def few_shots(self, spec: FewShotSpec, golden: Path, embedder: EmbedderSpec) -> FewShots:
         """The few-shot pool without the answers of the golden set."""
-        actors = self._embedding(embedder)
-        record, manifest = await answered(
-            actors.near.examples.remote(spec, golden, embedder), down=IndexUnavailable, who="EmbedderActor"
-        )
+        actors = await self._embedding(embedder)
+        call = actors.near.examples.remote(spec, golden, embedder)
+        record, manifest = await answered(actors.near, call, down=IndexUnavailable, who="EmbedderActor")
         index = None if manifest is None else ExamplesProxy(actors, spec, golden, embedder, manifest)
         return FewShots(index, record)
 
@@ -116,7 +118,7 @@ class RayWorkshop:
     async def traffic(self) -> Traffic:
         """What the calls of all providers are doing."""
         seen = [
-            await answered(actor.traffic.remote(), down=LlmUnavailable, who="LlmActor")
+            await answered(actor, actor.traffic.remote(), down=LlmUnavailable, who="LlmActor")
             for actor in self._models.values()
         ]
         return total(seen)
@@ -124,7 +126,7 @@ class RayWorkshop:
     async def steer(self, steering: Steering) -> None:
         """Change how calls are made, at every provider."""
         for actor in self._models.values():
-            await answered(actor.steer.remote(steering), down=LlmUnavailable, who="LlmActor")
+            await answered(actor, actor.steer.remote(steering), down=LlmUnavailable, who="LlmActor")
 
     async def close(self) -> None:
         """End all actors, those first that have servers of ours."""
@@ -140,13 +142,14 @@ class RayWorkshop:
         for replicas in (*self._embedders.values(), *([self._parsers] if self._parsers else [])):
             yield from replicas.by_node.values()
 
-    def _embedding(self, spec: EmbedderSpec) -> Replicas:
+    async def _embedding(self, spec: EmbedderSpec) -> Replicas:
         name = digest(spec)
         if name not in self._embedders:
             gpus = self._runtime.ray.gpus_per_embedder
             # A share of a GPU is where Ray finds one; what runs on processors is made beside the cells.
             nodes = [self._here] if gpus else self._nodes()
             self._embedders[name] = Replicas({node: self._made(EmbedderActor, node, gpus=gpus) for node in nodes})
+            await placed(self._embedders[name].near, down=EmbedderUnavailable, who="EmbedderActor")
         return self._embedders[name]
 
     def _nodes(self) -> list[str]:

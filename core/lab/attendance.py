@@ -71,9 +71,10 @@ class Attendant:
             await asyncio.to_thread(remove, self._folder.path / STEERING_FILE)
 
     async def _obey(self) -> None:
-        wanted = await asyncio.to_thread(wanted_of, self._folder)
-        if wanted is None or wanted == self._steering:
+        wanted = await asyncio.to_thread(wanted_of, self._folder) or self._steering
+        if wanted == self._steering == Steering():
             return
+        # Said again each time: a caller that died and was started anew has forgotten it.
         try:
             async with asyncio.timeout(ANSWER_DEADLINE_S):
                 await self._shop.steer(wanted)

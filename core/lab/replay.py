@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,18 +32,23 @@ class FileCheck(Frozen):
     """Of a JSON file: the places that differ, at most a few."""
 
 
-def replaying(prepared: Prepared[Any], run: RunFolder, scratch: Path) -> tuple[Prepared[Any], Provenance]:
+def replaying(
+    prepared: Prepared[Any], run: RunFolder, scratch: Path, guard: Callable[[], None]
+) -> tuple[Prepared[Any], Provenance]:
     """`prepared`, the configuration of `run`, as a replay in `scratch`, and the provenance that the replay has.
 
-    The replay stands on the record of the run, so that one under which something changed (parser, index, prompts,
-    metrics) is refused with what it is. Raises ConfigError when the run has no record yet.
+    `guard` is called in every process that makes rows, before the first one; it is sent there. The replay stands on
+    the record of the run, so that one under which something changed (parser, index, prompts, metrics) is refused with
+    what it is. Raises ConfigError when the run has no record yet, or `scratch` holds a replay of it.
     """
     record = run.record
     if record is None:
         raise ConfigError(f"{run.name} has no record: nothing was asked yet", file=str(run.path),
                           remedy="`assay resume` it first")  # fmt: skip
-    replayed = replace(prepared, experiment=_Replayed(prepared.experiment, run.path))
+    replayed = replace(prepared, experiment=_Replayed(prepared.experiment, run.path, guard))
     folder = replayed.folder(scratch)
+    if folder.path.exists():
+        raise ConfigError(f"{folder.path} is there already", file=str(scratch), remedy="keep the replay elsewhere")
     with folder.driven():
         folder.write_model("record.json", record)
     return replayed, record.resumed_under[-1] if record.resumed_under else record.provenance
@@ -77,6 +82,7 @@ class _Replayed:
 
     original: Experiment[Any]
     folder: Path
+    guard: Callable[[], None]
 
     @property
     def name(self) -> str:
@@ -95,18 +101,20 @@ class _Replayed:
     @contextlib.asynccontextmanager
     async def open(self, config: Any, workspace: Workspace, clock: Clock) -> AsyncIterator[_ReplayedSession]:
         async with self.original.open(config, workspace, clock) as session:
-            yield _ReplayedSession(session, self.folder)
+            yield _ReplayedSession(session, self.folder, self.guard)
 
 
 @dataclass(frozen=True)
 class _ReplayedSession:
     session: Session
     folder: Path
+    guard: Callable[[], None]
 
     async def record(self, identity: RunIdentity) -> RunRecord:
         return await self.session.record(identity)
 
     async def rows(self, cell: Cell, finished: frozenset[str]) -> AsyncIterator[Row]:
+        self.guard()
         known = RunFolder(self.folder).rows(cell.id)
         rows = self.session.rows(cell, finished)
         async with closed_after(rows):

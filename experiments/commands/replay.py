@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
@@ -10,11 +11,14 @@ import typer
 from rich.console import Console
 
 from core.adapters.clock import SystemClock
-from core.errors import ConfigError, ExitCode
+from core.disk import is_object
+from core.errors import ConfigError, ExitCode, RunIncomplete
+from core.lab.outcome import Outcome
 from core.lab.replay import FileCheck, compared, replaying
 from core.lab.runner import Laboratory
 from core.lab.store import RunFolder, find_run
 from core.model.frozen import Frozen
+from core.model.record import RunRecord
 from experiments.engine import engine
 from experiments.launch import driven, prepared_again
 from experiments.places import cache_root, configs_root, results_root
@@ -58,20 +62,40 @@ def _replayed(run: RunFolder, scratch: Path, workers: int) -> ReplayView:
     from core.adapters.offline import Reach, shut_off
     from core.adapters.replaying import Replay
 
+    record, outcome = _whole(run)
     settings = ["runtime.pool=inline"] if workers == 1 else ["runtime.pool=ray", f"runtime.ray.workers={workers}"]
-    prepared, provenance = replaying(prepared_again(run, [*settings, "runtime.ray.address=local"]), run, scratch)
-    record, outcome = run.record, run.outcome
-    if record is None or outcome is None:
-        raise ConfigError(f"{run.name} has no report yet", file=str(run.path), remedy="`assay resume` it first")
-    shut_off(Reach.NOWHERE if workers == 1 else Reach.LOOPBACK)
+    guard = partial(shut_off, Reach.NOWHERE if workers == 1 else Reach.LOOPBACK)
+    again = prepared_again(run, [*settings, "runtime.ray.address=local"])
+    prepared, provenance = replaying(again, run, scratch, guard)
+    guard()
     pool, workshop = engine(prepared, Replay(run.path / "recordings", record))
     clock = SystemClock()
     with watcher(clock) as watching:
         lab = Laboratory(scratch, configs_root(), cache_root(), provenance, clock, pool, workshop, watching)
-        again = driven(prepared, lab)
+        made = driven(prepared, lab)
+    if made.rows < outcome.rows:
+        raise RunIncomplete(f"{run.name} cannot be replayed: {made.reason}", run_dir=str(run.path), remedy=made.remedy)
     files = compared(run, prepared.folder(scratch), tuple(outcome.files))
     same = all(file.same for file in files)
-    return ReplayView(run=run.name, rows=again.rows, workers=workers, same=same, files=files)
+    return ReplayView(run=run.name, rows=made.rows, workers=workers, same=same, files=files)
+
+
+def _whole(run: RunFolder) -> tuple[RunRecord, Outcome]:
+    """What `run` stands on and how it ended, with every row there. Raises ConfigError, RunIncomplete."""
+    if is_object(run.path):
+        raise ConfigError(
+            f"{run.name} is on an object store, which a replay cannot reach: it shuts the network off",
+            file=str(run.path), remedy="copy its folder here, and name that",
+        )  # fmt: skip
+    record, outcome = run.record, run.outcome
+    if record is None or outcome is None or not outcome.files:
+        raise ConfigError(f"{run.name} has no report yet", file=str(run.path), remedy="`assay resume` it first")
+    if outcome.rows < outcome.expected:
+        raise RunIncomplete(
+            f"{run.name} has {outcome.rows} of {outcome.expected} rows: what is missing was never recorded",
+            run_dir=str(run.path), remedy="`assay resume` it first",
+        )  # fmt: skip
+    return record, outcome
 
 
 def _conclude(view: ReplayView, as_json: bool) -> None:
