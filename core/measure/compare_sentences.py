@@ -79,7 +79,7 @@ def _not_tested(found: MetricComparison, terms: Terms) -> str:
 def _what_was_possible(found: MetricComparison, terms: Terms) -> str:
     questions = f"{found.n_questions} questions"
     if terms.hindrance:
-        return f"{terms.hindrance} no difference could have been claimed, however large"
+        return f"{terms.hindrance} no difference, however large, could have been claimed on its own"
     if found.minimum_detectable is None:
         alike = "two score the same" if found.difference == 0.0 else "difference is the same"
         return f"the {alike} on all {questions}, so what these could have shown is not known"

@@ -57,10 +57,10 @@ def mcnemar_exact(a_only: int, b_only: int) -> float:
 
     The counts are questions where only one side succeeded; those where both did the same say nothing (McNemar,
     Psychometrika 12, 1947, with the binomial in place of its approximation). 1 when none changed. Raises ValueError for
-    negative counts.
+    negative or broken counts.
     """
-    if min(a_only, b_only) < 0:
-        raise ValueError(f"counts {a_only} and {b_only}: none can be negative")
+    if min(a_only, b_only) < 0 or a_only % 1 or b_only % 1:
+        raise ValueError(f"counts {a_only} and {b_only}: they must be whole, and none negative")
     n = a_only + b_only
     return 1.0 if n == 0 else min(1.0, 2 * float(bdtr(min(a_only, b_only), n, 0.5)))
 

@@ -7,15 +7,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.measure.ranking import section_recall
+from core.measure.rates import wilson
 from core.measure.statistics import cluster_standard_error, clustered_interval, mean, standard_deviation
 from core.model.comparison import NATIVE_SYNTAX
-from core.model.evaluation import Estimate
+from core.model.evaluation import Estimate, Interval
 from core.model.judged import BlockKind, JudgedRow, Metric, UnscoredReason
 from core.model.sample import GoldenQuestion, QueryType
 from core.model.syntax import Category, Validity
 
 SYNTACTIC_VALIDITY = "syntactic_validity"
 GOLD_RECALL = "gold_recall"
+FRACTIONS = (SYNTACTIC_VALIDITY, NATIVE_SYNTAX)
+"""Metrics that count answers: one score is 0 or 1."""
 
 
 @dataclass(frozen=True)
@@ -150,8 +153,15 @@ def estimate(series: Sequence[Observation], runs: int) -> Estimate:
 
 
 def estimate_of(suite: SuiteRows, metric: str) -> Estimate:
-    """The estimate of one metric of READINGS over a suite."""
-    return estimate(observations(suite, metric), suite.runs)
+    """The estimate of one metric of READINGS over a suite; a fraction that is 0 or 1 everywhere has Wilson's interval.
+
+    Clusters that never vary have no error to measure, and "all of 8" is no certainty: each question counts once.
+    """
+    found = estimate(observations(suite, metric), suite.runs)
+    if metric not in FRACTIONS or found.mean not in (0.0, 1.0):
+        return found
+    low, high = wilson(found.n_questions if found.mean else 0, found.n_questions)
+    return found.model_copy(update={"interval": Interval(low=low, high=high)})
 
 
 def _grouped(scored: Mapping[tuple[str, int], float], *, key: int) -> dict[str | int, list[float]]:

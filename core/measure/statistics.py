@@ -15,8 +15,9 @@ from scipy.special import stdtrit
 from core.model.degenerate import Degenerate
 from core.model.interval import Interval
 
-ByQuestion = Iterable[Iterable[float]]
-"""Scores by question: `scores[q][r]`, an array with NaN for unscored, or rows of unequal length without them."""
+ByQuestion = Iterable[Iterable[float | None] | float | None]
+"""Scores by question: `scores[q][r]`, an array or rows of unequal length, with NaN or None for unscored; a question
+without runs of its own is one run."""
 
 LARGEST = 1e100
 """Scores beyond it overflow when they are squared and summed: as good as infinite."""
@@ -108,5 +109,6 @@ def _error(clusters: Sequence[Sequence[float]], centre: float) -> float:
 
 
 def _scored(scores: ByQuestion) -> list[list[float]]:
-    clusters = [[float(value) for value in cluster if not math.isnan(value)] for cluster in scores]
+    rows = (row if isinstance(row, Iterable) else (row,) for row in scores)
+    clusters = [[float(value) for value in row if value is not None and not math.isnan(value)] for row in rows]
     return [cluster for cluster in clusters if cluster]

@@ -85,7 +85,7 @@ class Estimate(Frozen):
     cluster_se: float | None
     """Standard error clustered by question; None below two questions."""
     interval: Interval | None
-    """t-based, questions - 1 degrees of freedom."""
+    """t-based, questions - 1 degrees of freedom; Wilson's over questions for a fraction that is 0 or 1 everywhere."""
     by_run: tuple[float | None, ...]
     """The mean of each run, in order, run 1 first."""
     n_expected: int

@@ -10,7 +10,7 @@ import pytest
 from audited_rows import OTHER, PROGRAM, asked, audited, said
 
 from core.measure.leakage.copies import sources
-from core.measure.leakage.decision import leak_tests, verdict_of
+from core.measure.leakage.decision import Evidence, leak_tests, verdict_of
 from core.measure.leakage.table import table
 from core.model.leakage import Arm, AuditedRow, AuditSpec, Leak, LeakTest, Verdict
 
@@ -96,6 +96,13 @@ def test_what_documents_share_with_examples_is_no_copying() -> None:
         return remade(row, said(PROGRAM)) if row.arm.has_documents and draw < 0.7 else row
 
     assert found(leaks_of(quoting_documents)) == set()
+
+
+def test_the_excess_is_over_the_questions_that_have_both() -> None:
+    observed, baseline = np.array([[0.9], [0.5], [np.nan]]), np.array([[np.nan], [0.2], [0.4]])
+    evidence = Evidence(Leak.FEW_SHOT_COPY, observed, baseline, 0.5)
+    assert evidence.questions == 1
+    assert evidence.excess == pytest.approx(0.3)
 
 
 def test_a_leak_too_small_to_matter_is_no_finding() -> None:

@@ -71,6 +71,11 @@ def test_constant_scores_have_no_error_and_few_questions_have_none_to_speak_of()
     assert clustered_interval([]) is None
 
 
+def test_none_is_unscored_and_a_plain_list_is_one_run() -> None:
+    assert cluster_standard_error([[None, 1.0], [1.0, 0.0]]) == cluster_standard_error([[1.0], [1.0, 0.0]])
+    assert cluster_standard_error([0.1, 0.2, None, 0.6]) == cluster_standard_error([[0.1], [0.2], [0.6]])
+
+
 def test_what_is_not_a_number_is_unscored() -> None:
     assert cluster_standard_error([[0.1, math.nan], [math.nan, math.nan], [0.9, 0.4]]) == cluster_standard_error(
         [[0.1], [0.9, 0.4]]

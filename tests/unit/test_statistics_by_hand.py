@@ -118,6 +118,10 @@ class TestFractions:
         with pytest.raises(ValueError, match="count of successes"):
             measure.wilson(successes, n)
 
+    def test_broken_counts_are_errors(self) -> None:
+        with pytest.raises(ValueError, match="whole"):
+            measure.mcnemar_exact(1.5, 2)  # type: ignore[arg-type]
+
     def test_negative_counts_are_errors(self) -> None:
         with pytest.raises(ValueError, match="negative"):
             measure.mcnemar_exact(-1, 3)

@@ -91,6 +91,15 @@ def test_syntactic_validity_is_over_code_bearing_answers_and_null_without_any() 
     assert (syntax.n_blocks, syntax.n_foreign_blocks) == (3, 0)
 
 
+@pytest.mark.parametrize(("syntax", "wilson"), [(Validity.VALID, (0.3424, 1.0)), (Validity.INVALID, (0.0, 0.6576))])
+def test_all_answers_valid_or_none_is_no_certainty(syntax: Validity, wilson: tuple[float, float]) -> None:
+    rows = [row(q, run, syntax=syntax) for q in (question(1), question(2)) for run in (1, 2)]
+    report = summarise(rows, Background(record=record(), questions=(question(1), question(2))))
+    found = report.suites[0].syntax.overall.interval
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx(wilson, abs=5e-5)
+
+
 def test_answers_that_escape_the_gate_in_a_foreign_block_are_counted() -> None:
     foreign = Block(kind=BlockKind.FOREIGN, label="go", line=1, closed=False, code="package main")
     rows = (row(QUESTIONS[0], syntax=None, blocks=(foreign,)), row(QUESTIONS[2], syntax=None, blocks=(foreign,)))

@@ -47,8 +47,17 @@ class Evidence:
     @property
     def questions(self) -> int:
         """Questions that have both."""
-        both = ~(np.isnan(question_means(self.observed)) | np.isnan(question_means(self.baseline)))
-        return int(both.sum())
+        return len(self._differences)
+
+    @property
+    def excess(self) -> float | None:
+        """Observed minus baseline, the mean over the questions that have both."""
+        return float(self._differences.mean()) if len(self._differences) else None
+
+    @property
+    def _differences(self) -> Floats:
+        found = question_means(self.observed) - question_means(self.baseline)
+        return np.asarray(found[~np.isnan(found)])
 
 
 def leak_tests(sources: Sources, seed: int) -> tuple[LeakTest, ...]:
@@ -126,7 +135,7 @@ def _above(means: Floats, tolerated: float) -> float | None:
 def _test(evidence: Evidence, p_adjusted: float | None, spec: AuditSpec) -> LeakTest:
     observed, baseline = share_of(evidence.observed), share_of(evidence.baseline).mean
     interval = paired_interval(evidence.baseline, evidence.observed)
-    excess = None if p_adjusted is None or observed.mean is None or baseline is None else observed.mean - baseline
+    excess = None if p_adjusted is None else evidence.excess
     test = LeakTest(
         leak=evidence.leak,
         observed=observed,
