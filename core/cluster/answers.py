@@ -6,7 +6,7 @@ import asyncio
 from typing import Any, TypeVar
 
 import ray  # noqa: TID251 - this package is the edge where Ray is known
-from ray.exceptions import RayError, RayTaskError, TaskCancelledError  # noqa: TID251
+from ray.exceptions import RayError, RayTaskError  # noqa: TID251
 
 from core.errors import DependencyDown
 
@@ -93,11 +93,6 @@ def cause_of(error: RayTaskError) -> Exception:
     while isinstance(cause, RayTaskError):
         cause = cause.cause
     return cause if isinstance(cause, Exception) else error
-
-
-def is_cancelled(error: BaseException) -> bool:
-    """Whether `error` is the end of a call that was cancelled."""
-    return isinstance(error, TaskCancelledError)
 
 
 def _gone(error: Exception, down: type[DependencyDown], who: str) -> DependencyDown:
