@@ -33,7 +33,9 @@ class Shell:
         self.config("it", "suites: [{name: a}, {name: b, factor: 2}]")
 
     def config(self, name: str, text: str) -> None:
-        (self.root / "configs" / f"{name}.yaml").write_text(f"experiment: toy\nname: {name}\n{text}\n")
+        (self.root / "configs" / f"{name}.yaml").write_text(
+            f"experiment: toy\nname: {name}\nruntime: {{pool: inline}}\n{text}\n"
+        )
 
     def trouble(self, kind: str, text: str) -> None:
         (self.root / "configs" / "trouble" / kind).write_text(text)

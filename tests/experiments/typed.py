@@ -35,7 +35,7 @@ class Terminal:
         (root / "configs" / "trouble").mkdir(parents=True)
         (root / "configs" / "words.txt").write_text("one two three")
         (root / "configs" / "it.yaml").write_text(
-            "experiment: toy\nname: it\nsuites: [{name: a}, {name: b, factor: 2}]\n"
+            "experiment: toy\nname: it\nruntime: {pool: inline}\nsuites: [{name: a}, {name: b, factor: 2}]\n"
         )
 
     def type(self, *words: str) -> Said:
