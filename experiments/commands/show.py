@@ -152,10 +152,10 @@ def _draw_list(console: Console, lines: RunLines) -> None:
         return
     narrow = (Column(name, no_wrap=True) for name in ("status", "rows", "exit", "binding", "begun"))
     table = Table(Column("run", overflow="fold"), *narrow, box=SIMPLE_HEAD)
+    binding = {True: Text("BINDING", style="green"), False: Text("non-binding", style="yellow"), None: Text("")}
     for line in lines.runs:
         status = Text(line.status, style=COLOURS[line.status]) if line.status else Text("damaged", style="red")
         rows = "" if line.rows is None else f"{line.rows}/{line.expected}"
-        binding = {True: Text("BINDING", style="green"), False: Text("non-binding", style="yellow"), None: Text("")}
         code = "" if line.exit_code is None else str(line.exit_code)
         table.add_row(line.run, status, rows, code, binding[line.binding], line.created_at[:16].replace("T", " "))
     for each in lines.legacy:

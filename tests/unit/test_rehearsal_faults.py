@@ -104,6 +104,16 @@ def test_faults_come_at_their_rates_and_the_parser_separates_them_from_clean_rep
         assert abs(told[fault] - asked * share) <= 3.5 * sqrt(asked * share * (1 - share))
 
 
+def test_a_reply_is_named_by_its_faults_so_that_no_truth_is_held_against_another_suite() -> None:
+    clean, spoiled = (
+        {reply.reply.message_id: reply.fault for reply, _ in (reply_to(number, shares) for number in range(60))}
+        for shares in ({}, SHARES)
+    )
+    assert not any(clean.values())
+    assert any(spoiled.values())
+    assert not clean.keys() & spoiled.keys()
+
+
 @pytest.mark.parametrize("dialect", Dialect)
 @pytest.mark.parametrize("vocabulary", ["lrm-2026.04", "definitions-2026.03"])
 @pytest.mark.parametrize("fault", Fault)

@@ -85,7 +85,7 @@ def evaluation(data: Any, source: Source, tools: Instruments) -> LegacyEvaluatio
     written = written_scores(finder, tools.mapping, complaints)
     for entry in entries:
         entry.scores = written_scores(entry.finder, tools.mapping, complaints)
-    if not (facts or written or any(_says_something(entry, tools.mapping) for entry in entries)):
+    if not (facts or written or complaints or any(_says_something(entry, tools.mapping) for entry in entries)):
         raise ConfigError(
             f"{source.name}: no name of the mapping {tools.mapping.version} finds anything in it",
             file=source.name,

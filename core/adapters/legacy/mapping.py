@@ -28,9 +28,15 @@ def load_mapping(file: Path) -> LegacyMapping:
         line = mark.line + 1 if mark else 0
         raise ConfigError(f"{file}:{line}: not YAML: {error}", file=str(file), line=line, remedy="mend it") from error
     except ValidationError as error:
-        fault = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(step) for step in fault["loc"] if step != "[key]")
-        remedy = f"the keys are: {', '.join(LegacyMapping.model_fields)}"
+        faults = error.errors(include_url=False, include_input=False)
+        said = "; ".join(f"{_place(fault['loc'])}: {fault['msg']}" for fault in faults)
         raise ConfigError(
-            f"{file}: {place or 'the file'}: {fault['msg']}", file=str(file), path=place, remedy=remedy
+            f"{file}: {said}",
+            file=str(file),
+            path=_place(faults[0]["loc"]),
+            remedy=f"the keys are: {', '.join(LegacyMapping.model_fields)}",
         ) from error
+
+
+def _place(steps: tuple[int | str, ...]) -> str:
+    return ".".join(str(step) for step in steps if step != "[key]") or "the file"
