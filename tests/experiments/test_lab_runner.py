@@ -5,24 +5,27 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from toy_lab import Toy, ToyConfig
 
 from core.adapters.build import workshop
 from core.adapters.clock import SystemClock
-from core.errors import ConfigError, EvaluationAbortedError, ExitCode, StoreError
+from core.errors import ConfigError, EvaluationAbortedError, ExitCode, StoreError, WorkerLost
 from core.lab.config import compose
-from core.lab.inline import InlinePool
+from core.lab.inline import InlinePool, closed_after
 from core.lab.lock import only_driver
 from core.lab.outcome import Outcome, Status
 from core.lab.prepare import Prepared, prepare
 from core.lab.progress import Silent
 from core.lab.provenance import gather
-from core.lab.runner import Laboratory, execute
+from core.lab.runner import LIVES, Laboratory, execute
 from core.lab.store import RunFolder
 from core.model.record import Provenance, binding_faults
+from core.ports import Pool
 
 WORDS = "one two three four five six seven eight"
 
@@ -42,14 +45,14 @@ class Bench:
         file.write_text("experiment: toy\nname: it\nsuites: [{name: a}, {name: b, factor: 2}]\n")
         return prepare(Toy(), compose(file, configs=self.configs, assignments=assignments), self.configs)
 
-    async def run(self, *assignments: str, provenance: Provenance | None = None) -> Outcome:
+    async def run(self, *assignments: str, provenance: Provenance | None = None, pool: Pool | None = None) -> Outcome:
         lab = Laboratory(
             results=self.results,
             configs=self.configs,
             cache=self.results / "cache",
             provenance=provenance or self.provenance,
             clock=SystemClock(),
-            pool=InlinePool(),
+            pool=pool or InlinePool(),
             workshop=workshop,
             watcher=Silent(),
         )
@@ -70,6 +73,27 @@ class Bench:
 
     def report(self) -> bytes:
         return (self.folder().path / "report.json").read_bytes()
+
+
+Result = TypeVar("Result")
+
+
+class DyingPool:
+    """Its worker dies once it has given so many rows."""
+
+    def __init__(self, rows: int) -> None:
+        self.rows = rows
+        self.deaths = 0
+
+    async def run(self, source: Callable[[], AsyncIterator[Result]]) -> AsyncIterator[Result]:
+        left, rows = self.rows, source()
+        async with closed_after(rows):
+            async for row in rows:
+                if not left:
+                    self.deaths += 1
+                    raise WorkerLost("killed")
+                left -= 1
+                yield row
 
 
 @pytest.fixture
@@ -260,3 +284,19 @@ class TestGoingOn:
     def test_an_empty_plan_is_refused(self, bench: Bench) -> None:
         with pytest.raises(ConfigError, match="no rows"):
             bench.prepared("runs=0")
+
+
+class TestLostWorkers:
+    async def test_a_cell_outlives_any_number_of_workers_that_get_something_done(self, bench: Bench) -> None:
+        pool = DyingPool(rows=1)
+        outcome = await bench.run(pool=pool)
+        assert (outcome.exit_code, outcome.rows) == (ExitCode.OK, 32)
+        assert pool.deaths > LIVES
+
+    async def test_workers_that_get_nothing_done_are_not_tried_for_ever(self, bench: Bench) -> None:
+        pool = DyingPool(rows=0)
+        outcome = await bench.run(pool=pool)
+        assert (outcome.exit_code, outcome.rows) == (ExitCode.INCOMPLETE, 0)
+        assert "killed" in outcome.reason
+        assert pool.deaths == LIVES * 4, "of each of the four cells"
+        assert (await bench.run()).exit_code is ExitCode.OK
