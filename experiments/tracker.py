@@ -16,7 +16,8 @@ from enum import StrEnum
 from core.adapters.track import Target, load
 from core.adapters.track.target import confine
 from core.disk import location
-from core.errors import AssayError, ConfigError, DependencyDown
+from core.errors import AssayError, ConfigError, DependencyDown, StoreError
+from core.lab.lock import is_driven
 from core.lab.store import RunFolder
 from core.model.frozen import Frozen
 from core.model.specs import TrackMode
@@ -24,6 +25,8 @@ from experiments.tracking import home, publish_report, sync
 
 END = b"end\n"
 ALONE = b"alone\n"
+LOOK_S = 0.1
+"""Between two looks at a lock."""
 NICENESS = 10
 """Of a child that follows: what a run computes comes first."""
 
@@ -68,6 +71,7 @@ def main() -> None:
         if job.task is Task.FOLLOW:
             os.nice(NICENESS)
             _follow(folder, job, ended)
+        _after_others(folder)
         if folder.record is not None:  # a run that was refused before it began has nothing to show
             sync(folder, job.target)
         if job.task is Task.PUBLISH:
@@ -86,8 +90,17 @@ def _follow(folder: RunFolder, job: Job, ended: threading.Event) -> None:
         if job.mode is TrackMode.ONLINE:
             try:
                 sync(folder, job.target)
-            except (DependencyDown, ConfigError) as error:  # not there now, or no record yet: the next look will tell
+            except (DependencyDown, ConfigError, StoreError) as error:  # not now, or no record yet: look again later
                 print(error, file=sys.stderr, flush=True)
+
+
+def _after_others(folder: RunFolder) -> None:
+    """Wait for who is at this run's W&B files now, as the child of an earlier command may be; our parent says how long.
+
+    What they send may be older than what there is.
+    """
+    while is_driven(home(folder) / "lock"):
+        threading.Event().wait(LOOK_S)
 
 
 def _listen(ended: threading.Event, deadline_s: float) -> None:

@@ -46,8 +46,8 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     monkeypatch.delenv("WANDB_MODE")
     monkeypatch.chdir(tmp_path)
     found = Terminal(tmp_path, capsys)
-    with (tmp_path / "configs" / "it.yaml").open("a") as config:
-        config.write("runtime: {pool: inline, track: {offline_wait_s: 120}}\n")
+    config = tmp_path / "configs" / "it.yaml"
+    config.write_text(config.read_text().replace("{pool: inline}", "{pool: inline, track: {offline_wait_s: 120}}"))
     return found
 
 
@@ -162,6 +162,13 @@ class TestOffline:
         assert f"assay track sync {name}" in told
         _, alive = psutil.wait_procs([child for child in trackers() if child not in before], timeout=DEADLINE_S)
         assert alive == []
+        assert states(terminal) == {"sent"}
+
+    def test_the_next_command_waits_for_a_child_left_alone(self, terminal: Terminal) -> None:
+        terminal.type("run", "it", "--set", "runtime.track.offline_wait_s=0.001")
+        said = terminal.type("track", "sync", "latest")
+        assert (said.code, states(terminal)) == (0, {"sent"})
+        terminal.type("run", "it")
         assert states(terminal) == {"sent"}
 
     def test_a_child_left_alone_does_not_outlive_its_deadline(self, terminal: Terminal) -> None:
