@@ -41,9 +41,7 @@ COMMANDS = {
     "replay": Command("experiments.commands.replay", "Make a report again from recorded replies, offline.", "replay"),
     "rerun": Command("experiments.commands.rerun", "Repeat an earlier run and say what differs.", "rerun"),
     "submit": Command("experiments.commands.submit", "Run a configuration on a Ray cluster, from here.", "submit"),
-    "import-legacy": Command(
-        "experiments.commands.legacy", "Take in old evaluation files.", "import_legacy"
-    ),
+    "import-legacy": Command("experiments.commands.legacy", "Take in old evaluation files.", "import_legacy"),
     "recheck": Command("experiments.commands.recheck", "What another vocabulary makes of a finished run.", "recheck"),
     "doctor": Command("experiments.commands.doctor", "Check everything Assay needs and say how to fix it.", "doctor"),
     "avap": Command("experiments.commands.avap", "The AVAP language: check, run, format, explain."),

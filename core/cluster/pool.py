@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -25,6 +25,8 @@ AHEAD = 16
 """Rows that a worker may be ahead of whoever takes them."""
 QUIET_S = 15.0
 """After so long without any worker it is said what is waited for."""
+TOGETHER_S = 10.0
+"""From the first worker to the others, which start at the same time where there is room for them."""
 STOP_DEADLINE_S = 20.0
 
 
@@ -53,6 +55,7 @@ class RayPool:
         self._spec = spec
         self._cells = cells
         self._seats: list[_Seat] = []
+        self._together = False
 
     async def run(self, source: Callable[[], AsyncIterator[Result]]) -> AsyncIterator[Result]:
         """The results of `source()`, run by the worker with the fewest cells. Raises as core.ports.Pool."""
@@ -103,6 +106,7 @@ class RayPool:
         if not any(task.done() for task in waiting):
             _log.warning("waiting for Ray to find a place for a worker with %g CPU", self._spec.cpus_per_worker)
             await asyncio.wait(waiting, timeout=PLACE_DEADLINE_S, return_when=asyncio.FIRST_COMPLETED)
+        await self._met(waiting)
         ready = [seat for seat in self._seats if seat.is_ready]
         if ready:
             return min(ready, key=lambda seat: seat.cells)
@@ -116,6 +120,13 @@ class RayPool:
             endpoint="ray",
             remedy=f"`ray status` says why; a worker needs {self._spec.cpus_per_worker:g} CPU",
         )
+
+    async def _met(self, waiting: Sequence[asyncio.Task[None]]) -> None:
+        """Give the other workers a moment once: else the first one to start would get every cell."""
+        pending = [task for task in waiting if not task.done()]
+        if pending and not self._together:
+            await asyncio.wait(pending, timeout=TOGETHER_S)
+        self._together = True
 
     def _size(self) -> int:
         if self._spec.workers is not None:

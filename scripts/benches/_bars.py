@@ -27,10 +27,14 @@ class Bar:
             return self.measured >= self.limit
         return self.measured <= self.limit
 
+    @property
+    def _ratio(self) -> str:
+        return f"   ratio {self.measured / self.limit:.2f}" if self.limit else ""
+
     def __str__(self) -> str:
         return (
             f"{'ok  ' if self.met else 'MISS'} {self.name:<44} {self.measured:>10,.2f} {self.unit:<7} "
-            f"bar {self.comparator.value} {self.limit:,g}   ratio {self.measured / self.limit:.2f}"
+            f"bar {self.comparator.value} {self.limit:,g}{self._ratio}"
         )
 
 
