@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from decimal import Decimal
 from enum import StrEnum
@@ -20,6 +21,9 @@ from core.model.prompt import Completion, Usage
 from core.policy.ledger import NOTHING, Spend
 
 _log = logging.getLogger(__name__)
+
+AT_ONCE = 32
+"""Replies that are read or made durable at the same time: most of that is waiting for the disk."""
 
 Asking = Callable[[], AbstractAsyncContextManager[Recording]]
 """Asks for a reply on entering its context."""
@@ -60,6 +64,7 @@ class Recordings:
         self._below = below
         self.mode = mode
         self._flights = SingleFlight[tuple[Recording, bool]]()
+        self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="recordings")
 
     async def obtain(self, key: str, asking: Asking) -> Completion:
         """The reply under `key`: from its file, or from `asking`, whose context is left once the reply is durable.
@@ -90,7 +95,8 @@ class Recordings:
         return f"{self.folder.name}/{key}"
 
     async def _recall_or_ask(self, key: str, asking: Asking) -> tuple[Recording, bool]:
-        recording = await asyncio.to_thread(self._read, key)
+        loop = asyncio.get_running_loop()
+        recording = await loop.run_in_executor(self._threads, self._read, key)
         if recording is not None:
             return recording, True
         if self.mode is RecordingMode.REPLAY:
@@ -100,7 +106,7 @@ class Recordings:
                 remedy="replay with the config, prompts and SDK version that were recorded, or record anew",
             )
         async with asking() as fresh:
-            await asyncio.to_thread(self._write, fresh)
+            await loop.run_in_executor(self._threads, self._write, fresh)
         return fresh, False
 
     def _write(self, recording: Recording) -> None:

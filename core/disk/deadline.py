@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
+from queue import SimpleQueue
 from threading import Thread
 from typing import Any, TypeVar
 
@@ -23,17 +24,23 @@ def within(work: Callable[[], Result], file: object) -> Result:
     whole or torn, and was never acknowledged.
     """
     outcome: Future[Result] = Future()
-    # A daemon, because the interpreter waits for every other thread before it ends, and would hang on this one.
-    Thread(target=_settle, args=(outcome, work), name="disk", daemon=True).start()
+    try:
+        hand = _idle.pop()
+    except IndexError:
+        hand = _Hand()
+    hand.tasks.put((outcome, work))
     limit = deadline_s()
-    if not wait([outcome], limit).done:
+    try:
+        return outcome.result(limit)
+    except TimeoutError:
+        if outcome.done():  # the work itself timed out, or was through just now
+            return outcome.result()
         _given_up.append(outcome)
         raise StoreError(
             f"{file}: the storage did not answer within {limit:g} s",
             file=str(file),
             remedy=f"see whether its mount or server is alive, then `assay resume`; {VARIABLE} sets the patience",
-        )
-    return outcome.result()
+        ) from None
 
 
 def left_behind() -> bool:
@@ -53,8 +60,28 @@ def deadline_s() -> float:
     return limit
 
 
-def _settle(outcome: Future[Result], work: Callable[[], Result]) -> None:
-    try:
-        outcome.set_result(work())
-    except BaseException as error:  # noqa: BLE001 - it is raised again where the outcome is awaited
-        outcome.set_exception(error)
+class _Hand:
+    """A thread that does one piece of work after another; one that hangs in its work is never given more."""
+
+    def __init__(self) -> None:
+        self.tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
+        # A daemon, because the interpreter waits for every other thread before it ends, and would hang on this one.
+        Thread(target=self._work, name="disk", daemon=True).start()
+
+    def _work(self) -> None:
+        while True:
+            outcome, work = self.tasks.get()
+            try:
+                result = work()
+            except BaseException as error:  # noqa: BLE001 - it is raised again where the outcome is awaited
+                _idle.append(self)
+                outcome.set_exception(error)
+            else:
+                _idle.append(self)
+                outcome.set_result(result)
+            del outcome, work
+
+
+_idle: list[_Hand] = []
+"""Between two pieces of work. To start a thread for each would take longer than most of them do."""
+os.register_at_fork(after_in_child=_idle.clear)
