@@ -34,19 +34,20 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 async def test_cap_spending_and_projection(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert await run(tmp_path, usd=0.3) == ExitCode.BUDGET
     view = json.loads(told(capsys, "latest", "--results", str(tmp_path / "results"), "--json"))
-    rows = view["rows"]
+    rows, calls = view["rows"], view["parts"][0]["answered"]["calls"]
     assert 0 < rows < view["expected"] == 10
+    assert rows <= calls <= rows + 1, "a reply may be paid for whose row the end of the budget cut off"
     assert view["cap"] == {"usd": 0.3, "tokens": None}
     assert view["parts"] == [
         {
             "role": "generator",
             "model": paying_lab.MODEL,
-            "answered": {"calls": rows, "tokens": 18 * rows, "usd": pytest.approx(0.018 * rows)},
+            "answered": {"calls": calls, "tokens": 18 * calls, "usd": pytest.approx(0.018 * calls)},
         }
     ]
     assert view["lost"]["calls"] == view["held"]["calls"] == 0
-    assert view["left"] == {"tokens": None, "usd": pytest.approx(0.3 - 0.018 * rows)}
-    assert view["projected"]["usd"] == pytest.approx(0.18)
+    assert view["left"] == {"tokens": None, "usd": pytest.approx(0.3 - 0.018 * calls)}
+    assert view["projected"]["usd"] == pytest.approx(0.018 * calls / rows * 10)
     shown = told(capsys, "latest", "--results", str(tmp_path / "results"))
     assert f"projected, from {rows} of 10 rows" in shown
     assert "of 0.3000" in shown
