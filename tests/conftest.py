@@ -65,9 +65,9 @@ def configs() -> Path:
     return Path(__file__).resolve().parent.parent / "configs"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def own_ray() -> Iterator[None]:
-    """A Ray of this test process, shared by all tests of it that want one: it takes seconds to start."""
+    """A Ray of this test process, for the tests of one module: its processes are children of ours."""
     from core.cluster.session import connected
     from core.model.specs import RaySpec
 
@@ -77,7 +77,7 @@ def own_ray() -> Iterator[None]:
             yield
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def ray_head(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A head as `ray start --head` makes one, with a job server: a ray_heads.RayHead."""
     from ray_heads import running_head
