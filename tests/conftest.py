@@ -3,6 +3,7 @@ examples are the same on every machine (`scripts/bench fuzz` is where new ones a
 
 import ipaddress
 import os
+import signal
 import socket
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,9 @@ from hypothesis import settings
 
 settings.register_profile("assay", derandomize=True, deadline=None)
 settings.load_profile("assay")
+
+# Where the tests were started in the background of a shell it is ignored, and all they start would ignore it too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _real_connect = socket.socket.connect
 

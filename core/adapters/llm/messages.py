@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator
 from functools import cache
 from typing import Any
 
+import aiohttp
 import anthropic
 import httpx2
 from pydantic import BaseModel, Field
@@ -132,7 +133,8 @@ class MessagesWire:
             base_url=self._base_url,
             max_retries=0,
             open_telemetry=False,  # spans could carry prompts
-            http_client=anthropic.DefaultAsyncHttpxClient(
+            # On aiohttp: httpx's own pool looks at every idle connection at every request, two thirds of a call's cost.
+            http_client=anthropic.DefaultAioHttpClient(
                 trust_env=not is_loopback(self.endpoint),
                 limits=httpx2.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS),
             ),
@@ -177,7 +179,12 @@ class MessagesWire:
 
 
 def _lost(error: Exception) -> Failure:
-    """The SDK wraps what happened on the connection; nothing was billed when none was ever made."""
-    cause = error.__cause__ or error
-    unsent = isinstance(cause, (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout))
+    """The SDK wraps what httpx makes of what happened; nothing was billed when no connection was ever made.
+
+    Only aiohttp's own error tells: httpx's ConnectError is also one that broke while the reply was awaited.
+    """
+    cause: BaseException = error
+    while cause.__cause__ is not None and not isinstance(cause, aiohttp.ClientError):
+        cause = cause.__cause__
+    unsent = isinstance(cause, (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError))
     return lost(cause, charge=Charge.NONE if unsent else Charge.POSSIBLE)
