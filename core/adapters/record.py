@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from decimal import Decimal
 from enum import StrEnum
@@ -14,7 +12,7 @@ from pathlib import Path
 
 from core.adapters.recording import DamagedRecording, Recording, decode, encode
 from core.adapters.single_flight import Part, SingleFlight
-from core.disk import each, folders, make_folder, read, replace
+from core.disk import StorageQueue, each, folders, make_folder, read, replace
 from core.errors import RecordingMissing, StoreError
 from core.model.frozen import Frozen
 from core.model.prompt import Completion, Usage
@@ -22,8 +20,8 @@ from core.policy.ledger import NOTHING, Spend
 
 _log = logging.getLogger(__name__)
 
-AT_ONCE = 32
-"""Replies that are read or made durable at the same time: most of that is waiting for the disk."""
+RECENT = 8192
+"""Replies that are kept in memory: suites of a campaign ask much the same, about when the others do."""
 
 Asking = Callable[[], AbstractAsyncContextManager[Recording]]
 """Asks for a reply on entering its context."""
@@ -64,7 +62,9 @@ class Recordings:
         self._below = below
         self.mode = mode
         self._flights = SingleFlight[tuple[Recording, bool]]()
-        self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="recordings")
+        self._storage = StorageQueue()
+        self._recent: dict[str, Completion] = {}
+        self._has_folder = False
 
     async def obtain(self, key: str, asking: Asking) -> Completion:
         """The reply under `key`: from its file, or from `asking`, whose context is left once the reply is durable.
@@ -73,7 +73,11 @@ class Recordings:
         longer repeat it. Equal requests at the same time ask once. Raises what `asking` raises, RecordingMissing,
         StoreError.
         """
+        recent = self._recent.get(key)
+        if recent is not None:
+            return recent
         (recording, found), part = await self._flights.run(key, lambda: self._recall_or_ask(key, asking))
+        self._remember(recording)
         return recording.completion(replayed=found or part is Part.JOINED)
 
     def spent(self) -> Mapping[str, ModelSpend]:
@@ -95,8 +99,7 @@ class Recordings:
         return f"{self.folder.name}/{key}"
 
     async def _recall_or_ask(self, key: str, asking: Asking) -> tuple[Recording, bool]:
-        loop = asyncio.get_running_loop()
-        recording = await loop.run_in_executor(self._threads, self._read, key)
+        recording = await self._storage.do(lambda: self._read(key), self._file(key))
         if recording is not None:
             return recording, True
         if self.mode is RecordingMode.REPLAY:
@@ -106,11 +109,18 @@ class Recordings:
                 remedy="replay with the config, prompts and SDK version that were recorded, or record anew",
             )
         async with asking() as fresh:
-            await loop.run_in_executor(self._threads, self._write, fresh)
+            await self._storage.do(lambda: self._write(fresh), self._file(key))
         return fresh, False
 
+    def _remember(self, recording: Recording) -> None:
+        if len(self._recent) >= RECENT:
+            del self._recent[next(iter(self._recent))]
+        self._recent[recording.key] = recording.completion(replayed=True)
+
     def _write(self, recording: Recording) -> None:
-        make_folder(self.folder, below=self._below)
+        if not self._has_folder:
+            make_folder(self.folder, below=self._below)
+            self._has_folder = True
         replace(self._file(recording.key), encode(recording))
 
     def _read(self, key: str) -> Recording | None:

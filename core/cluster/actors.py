@@ -1,14 +1,15 @@
 """What cells share, each in a process of its own: parsers, embedding models with their indices, language models.
 
 An actor is a workshop behind Ray. Its calls name what they need by specification, so that one that was killed and
-started again answers the repeated call without being told anything.
+started again answers the repeated call without being told anything. Specifications and values come packed; see
+core.cluster.packing.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
@@ -18,25 +19,24 @@ import ray  # noqa: TID251 - this package is the edge where Ray is known
 from core.adapters.build import Workshop
 from core.adapters.clock import SystemClock
 from core.cluster.answers import RESTARTS
+from core.cluster.bundles import Answering
 from core.cluster.gathering import GatheringEmbedder
-from core.model.prompt import Completion, Prompt
+from core.cluster.packing import packed, unpacked
 from core.model.record import FewShotRecord
-from core.model.retrieval import IndexManifest, Query, TextKind
-from core.model.sample import Passage
+from core.model.retrieval import IndexManifest
 from core.model.specs import (
     EmbedderSpec,
     FewShotSpec,
     IndexSpec,
-    LanguageSpec,
     ModelSpec,
     RehearsalSpec,
     RetrievalSpec,
     RuntimeSpec,
 )
-from core.model.syntax import ParseResult, ParserInfo
+from core.model.syntax import ParserInfo
 from core.model.traffic import Steering, Traffic
 from core.policy.ledger import Budget, Claim, Spend
-from core.ports import Clock, Index, Matrix, Places
+from core.ports import Clock, FewShots, Index, Llm, Parser, Places
 
 OpenLocal = Callable[[Places, RuntimeSpec, Clock, Budget | None], AbstractAsyncContextManager[Workshop]]
 """Opens a workshop inside an actor; sent there."""
@@ -63,13 +63,25 @@ class _Host:
         self._stack = contextlib.AsyncExitStack()
         self._one_opens = asyncio.Lock()
         self._shop: Workshop | None = None
+        self._by_spec: dict[bytes, Any] = {}
+        self._answering = Answering(self)
 
     async def ready(self) -> None:
         """Answered once the actor has a place, and for as long as its process does anything at all."""
 
+    async def exchange(self, bundle: bytes) -> bytes:
+        """Many calls at once; see core.cluster.bundles."""
+        return await self._answering.exchange(bundle)
+
     async def close(self) -> None:
         """Close what was opened; the servers of ours end."""
         await self._stack.aclose()
+
+    async def _opened(self, which: bytes, opening: Callable[[Workshop], Awaitable[Any]]) -> Any:
+        """What `opening` opens for the specification in `which`. Looked up by its bytes, which cost no reading."""
+        if which not in self._by_spec:
+            self._by_spec[which] = await opening(await self._workshop())
+        return self._by_spec[which]
 
     async def _workshop(self) -> Workshop:
         async with self._one_opens:
@@ -83,13 +95,18 @@ class _Host:
 class ParserActor(_Host):
     """The parser clients of one node: one breaker and one ceiling for all cells there."""
 
-    async def parse(self, language: LanguageSpec, code: str) -> ParseResult:
-        """As core.ports.Parser."""
-        return await (await (await self._workshop()).parser(language)).parse(code)
+    async def parse(self, language: bytes, asked: bytes) -> bytes:
+        """As core.ports.Parser: the verdict on the code in `asked`, packed."""
+        [code] = unpacked(asked)
+        return packed(await (await self._parser(language)).parse(code))
 
-    async def info(self, language: LanguageSpec) -> ParserInfo:
+    async def info(self, language: bytes) -> ParserInfo:
         """As core.ports.Parser."""
-        return await (await (await self._workshop()).parser(language)).info()
+        return await (await self._parser(language)).info()
+
+    async def _parser(self, language: bytes) -> Parser:
+        """For the LanguageSpec in `language`."""
+        return await self._opened(language, lambda shop: shop.parser(*unpacked(language)))
 
 
 @ray.remote(**_SHARED)
@@ -100,43 +117,49 @@ class EmbedderActor(_Host):
 
     async def dimensions(self, spec: EmbedderSpec) -> int:
         """As core.ports.Embedder."""
-        return (await self._embedder(spec)).dimensions
+        return (await self._embedder(packed(spec))).dimensions
 
-    async def embed(self, spec: EmbedderSpec, texts: Sequence[str], kind: TextKind) -> Matrix:
-        """As core.ports.Embedder; queries of all cells go to the model together."""
-        return await (await self._embedder(spec)).embed(texts, kind=kind)
+    async def embed(self, which: bytes, asked: bytes) -> bytes:
+        """As core.ports.Embedder, for the texts and their kind in `asked`: the vectors, packed. Queries of all cells
+        go to the model together.
+        """
+        texts, kind = unpacked(asked)
+        return packed(await (await self._embedder(which)).embed(texts, kind=kind))
 
     async def manifest(self, spec: IndexSpec, retrieval: RetrievalSpec) -> IndexManifest:
         """What the index of `spec` is, built first where there is none."""
-        return (await self._index(spec, retrieval)).manifest
+        return (await self._index(packed(spec, retrieval))).manifest
 
-    async def search(self, spec: IndexSpec, retrieval: RetrievalSpec, query: Query) -> tuple[Passage, ...]:
-        """As core.ports.Index."""
-        return await (await self._index(spec, retrieval)).search(query)
+    async def search(self, which: bytes, asked: bytes) -> bytes:
+        """As core.ports.Index: the passages for the query in `asked`, packed."""
+        [query] = unpacked(asked)
+        return packed(await (await self._index(which)).search(query))
 
     async def examples(
         self, spec: FewShotSpec, golden: Path, embedder: EmbedderSpec
     ) -> tuple[FewShotRecord, IndexManifest | None]:
         """What the few-shot pool is; no manifest where it is off or degraded."""
-        pool = await (await self._workshop()).few_shots(spec, golden, embedder)
+        pool = await self._pool(packed(spec, golden, embedder))
         return pool.record, pool.index.manifest if pool.index is not None else None
 
-    async def search_examples(
-        self, spec: FewShotSpec, golden: Path, embedder: EmbedderSpec, query: Query
-    ) -> tuple[Passage, ...]:
+    async def search_examples(self, which: bytes, asked: bytes) -> bytes:
         """As core.ports.Index, over the few-shot pool, which was there when it was opened."""
-        pool = await (await self._workshop()).few_shots(spec, golden, embedder)
-        return await pool.index.search(query) if pool.index is not None else ()
+        pool = await self._pool(which)
+        [query] = unpacked(asked)
+        return packed(await pool.index.search(query) if pool.index is not None else ())
 
-    async def _embedder(self, spec: EmbedderSpec) -> GatheringEmbedder:
+    async def _embedder(self, which: bytes) -> GatheringEmbedder:
         """Over the one model of this actor."""
-        embedder = await (await self._workshop()).embedder(spec)
+        embedder = await self._opened(which, lambda shop: shop.embedder(*unpacked(which)))
         if self._gathering is None:
             self._gathering = GatheringEmbedder(embedder)
         return self._gathering
 
-    async def _index(self, spec: IndexSpec, retrieval: RetrievalSpec) -> Index:
-        return await (await self._workshop()).index(spec, retrieval)
+    async def _index(self, which: bytes) -> Index:
+        return await self._opened(which, lambda shop: shop.index(*unpacked(which)))
+
+    async def _pool(self, which: bytes) -> FewShots:
+        return await self._opened(which, lambda shop: shop.few_shots(*unpacked(which)))
 
 
 @ray.remote(**_SHARED)
@@ -147,9 +170,11 @@ class LlmActor(_Host):
         """Open the caller of `spec`, so that what is wrong with it is told before the first call."""
         await (await self._workshop()).llm(spec, role, acting)
 
-    async def complete(self, spec: ModelSpec, role: str, acting: RehearsalSpec | None, prompt: Prompt) -> Completion:
-        """As core.ports.Llm."""
-        return await (await (await self._workshop()).llm(spec, role, acting)).complete(prompt)
+    async def complete(self, which: bytes, asked: bytes) -> bytes:
+        """As core.ports.Llm: the completion of the prompt in `asked`, packed."""
+        caller: Llm = await self._opened(which, lambda shop: shop.llm(*unpacked(which)))
+        [prompt] = unpacked(asked)
+        return packed(await caller.complete(prompt))
 
     async def traffic(self) -> Traffic:
         """As core.ports.Workshop."""

@@ -7,12 +7,13 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import ray  # noqa: TID251 - this package is the edge where Ray is known
 from ray.exceptions import RayError, RayTaskError  # noqa: TID251
 
 from core.cluster.answers import PLACE_DEADLINE_S, Silent, cause_of, heard
+from core.cluster.packing import unpacked
 from core.cluster.session import is_own
 from core.cluster.workers import CellWorker
 from core.errors import DependencyDown, WorkerLost
@@ -66,7 +67,8 @@ class RayPool:
             ended = False
             try:
                 while (row := await heard(seat.worker, anext(rows, None))) is not None:
-                    yield await heard(seat.worker, row)
+                    [result] = unpacked(await heard(seat.worker, row))
+                    yield cast("Result", result)
                 ended = True
             except RayTaskError as error:
                 ended = True

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import ray  # noqa: TID251 - this package is the edge where Ray is known
 
 from core.cluster.answers import answered
+from core.cluster.bundles import caller_of
+from core.cluster.packing import packed, unpacked
 from core.errors import EmbedderUnavailable, IndexUnavailable, LlmUnavailable, ParserUnavailable
 from core.model.prompt import Completion, Prompt
 from core.model.retrieval import IndexManifest, Query, TextKind
@@ -50,17 +53,20 @@ class ParserProxy:
     actors: Replicas
     language: LanguageSpec
 
+    @cached_property
+    def _which(self) -> bytes:
+        return packed(self.language)
+
     async def parse(self, code: str) -> ParseResult:
         """Judge one program."""
-        actor = self.actors.near
-        call = actor.parse.remote(self.language, code)
-        verdict: ParseResult = await answered(actor, call, down=ParserUnavailable, who="ParserActor")
-        return verdict
+        parser = caller_of(self.actors.near, down=ParserUnavailable, who="ParserActor")
+        [verdict] = unpacked(await parser.call("parse", self._which, packed(code)))
+        return cast("ParseResult", verdict)
 
     async def info(self) -> ParserInfo:
         """What this parser is."""
         actor = self.actors.near
-        call = actor.info.remote(self.language)
+        call = actor.info.remote(self._which)
         info: ParserInfo = await answered(actor, call, down=ParserUnavailable, who="ParserActor")
         return info
 
@@ -73,12 +79,15 @@ class EmbedderProxy:
     spec: EmbedderSpec
     dimensions: int
 
+    @cached_property
+    def _which(self) -> bytes:
+        return packed(self.spec)
+
     async def embed(self, texts: Sequence[str], *, kind: TextKind) -> Matrix:
         """Embed `texts`, in order."""
-        actor = self.actors.near
-        call = actor.embed.remote(self.spec, tuple(texts), kind)
-        vectors: Matrix = await answered(actor, call, down=EmbedderUnavailable, who="EmbedderActor")
-        return vectors
+        embedder = caller_of(self.actors.near, down=EmbedderUnavailable, who="EmbedderActor")
+        [vectors] = unpacked(await embedder.call("embed", self._which, packed(tuple(texts), kind)))
+        return cast("Matrix", vectors)
 
 
 @dataclass(frozen=True)
@@ -90,12 +99,15 @@ class IndexProxy:
     retrieval: RetrievalSpec
     manifest: IndexManifest
 
+    @cached_property
+    def _which(self) -> bytes:
+        return packed(self.spec, self.retrieval)
+
     async def search(self, query: Query) -> tuple[Passage, ...]:
         """Search."""
-        actor = self.actors.near
-        call = actor.search.remote(self.spec, self.retrieval, query)
-        passages: tuple[Passage, ...] = await answered(actor, call, down=IndexUnavailable, who="EmbedderActor")
-        return passages
+        index = caller_of(self.actors.near, down=IndexUnavailable, who="EmbedderActor")
+        [passages] = unpacked(await index.call("search", self._which, packed(query)))
+        return cast("tuple[Passage, ...]", passages)
 
 
 @dataclass(frozen=True)
@@ -108,12 +120,15 @@ class ExamplesProxy:
     embedder: EmbedderSpec
     manifest: IndexManifest
 
+    @cached_property
+    def _which(self) -> bytes:
+        return packed(self.spec, self.golden, self.embedder)
+
     async def search(self, query: Query) -> tuple[Passage, ...]:
         """Search."""
-        actor = self.actors.near
-        call = actor.search_examples.remote(self.spec, self.golden, self.embedder, query)
-        passages: tuple[Passage, ...] = await answered(actor, call, down=IndexUnavailable, who="EmbedderActor")
-        return passages
+        index = caller_of(self.actors.near, down=IndexUnavailable, who="EmbedderActor")
+        [passages] = unpacked(await index.call("search_examples", self._which, packed(query)))
+        return cast("tuple[Passage, ...]", passages)
 
 
 @dataclass(frozen=True)
@@ -125,11 +140,15 @@ class LlmProxy:
     role: str
     acting: RehearsalSpec | None
 
+    @cached_property
+    def _which(self) -> bytes:
+        return packed(self.spec, self.role, self.acting)
+
     async def complete(self, prompt: Prompt) -> Completion:
         """Reply to `prompt`."""
-        call = self.actor.complete.remote(self.spec, self.role, self.acting, prompt)
-        reply: Completion = await answered(self.actor, call, down=LlmUnavailable, who="LlmActor")
-        return reply
+        llm = caller_of(self.actor, down=LlmUnavailable, who="LlmActor")
+        [reply] = unpacked(await llm.call("complete", self._which, packed(prompt)))
+        return cast("Completion", reply)
 
 
 @dataclass(frozen=True)

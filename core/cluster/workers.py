@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from typing import TypeVar
 
 import ray  # noqa: TID251 - this package is the edge where Ray is known
 
+from core.cluster.packing import packed
 from core.lab.inline import closed_after
-
-Result = TypeVar("Result")
 
 CELLS_AT_ONCE = 1000
 """Cells that wait on others take no processor; how many run is the laboratory's to say."""
@@ -22,9 +20,9 @@ class CellWorker:
     async def ready(self) -> None:
         """Answered once the worker has a place and has started."""
 
-    async def rows(self, source: Callable[[], AsyncIterator[Result]]) -> AsyncIterator[Result]:
-        """What `source()` yields, in its order."""
+    async def rows(self, source: Callable[[], AsyncIterator[object]]) -> AsyncIterator[bytes]:
+        """What `source()` yields, in its order, packed."""
         rows = source()
         async with closed_after(rows):
             async for row in rows:
-                yield row
+                yield packed(row)

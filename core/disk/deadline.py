@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import Future
 from queue import SimpleQueue
-from threading import Thread
+from threading import Thread, local
 from typing import Any, TypeVar
 
 from core.errors import ConfigError, StoreError
@@ -14,15 +14,31 @@ from core.errors import ConfigError, StoreError
 VARIABLE = "ASSAY_RESULTS_DEADLINE_S"
 DEFAULT_S = 60.0
 Result = TypeVar("Result")
-_given_up: list[Future[Any]] = []
+_given_up: list[Callable[[], bool]] = []
+
+
+class _Bounded(local):
+    """Whether this thread works under a deadline already."""
+
+    is_so = False
+
+
+_bounded = _Bounded()
+
+
+def be_bounded() -> None:
+    """All that this thread does from now on has a deadline that somebody else watches."""
+    _bounded.is_so = True
 
 
 def within(work: Callable[[], Result], file: object) -> Result:
     """What `work` returns or raises; StoreError when it is not through after $ASSAY_RESULTS_DEADLINE_S seconds.
 
     A thread inside a system call cannot be stopped, only left behind: what it was writing may become durable later,
-    whole or torn, and was never acknowledged.
+    whole or torn, and was never acknowledged. Work that is part of such work has the same deadline.
     """
+    if _bounded.is_so:
+        return work()
     outcome: Future[Result] = Future()
     try:
         hand = _idle.pop()
@@ -35,17 +51,27 @@ def within(work: Callable[[], Result], file: object) -> Result:
     except TimeoutError:
         if outcome.done():  # the work itself timed out, or was through just now
             return outcome.result()
-        _given_up.append(outcome)
-        raise StoreError(
-            f"{file}: the storage did not answer within {limit:g} s",
-            file=str(file),
-            remedy=f"see whether its mount or server is alive, then `assay resume`; {VARIABLE} sets the patience",
-        ) from None
+        given_up(outcome.done)
+        raise too_late(file, limit) from None
 
 
 def left_behind() -> bool:
     """Whether work that was given up is still under way in this process, so that it may yet write."""
-    return not all(outcome.done() for outcome in _given_up)
+    return not all(is_done() for is_done in _given_up)
+
+
+def given_up(is_done: Callable[[], bool]) -> None:
+    """Remember work that was left behind, and how to see that it has ended."""
+    _given_up.append(is_done)
+
+
+def too_late(file: object, limit_s: float) -> StoreError:
+    """The error of work that was not through at its deadline."""
+    return StoreError(
+        f"{file}: the storage did not answer within {limit_s:g} s",
+        file=str(file),
+        remedy=f"see whether its mount or server is alive, then `assay resume`; {VARIABLE} sets the patience",
+    )
 
 
 def deadline_s() -> float:
@@ -69,6 +95,7 @@ class _Hand:
         Thread(target=self._work, name="disk", daemon=True).start()
 
     def _work(self) -> None:
+        be_bounded()
         while True:
             outcome, work = self.tasks.get()
             try:
