@@ -28,7 +28,7 @@ from core.lab.experiment import (
 from core.model.calibration import InjectedFault
 from core.model.comparison import CompareSpec
 from core.model.evaluation import ConstructCoverage, EvaluationReport
-from core.model.frozen import Frozen
+from core.model.frozen import Frozen, digest
 from core.model.judged import JudgedRow
 from core.model.published import PublishedCampaign
 from core.model.record import FewShotRecord, RunRecord, SuiteRecord
@@ -130,6 +130,7 @@ class Msvl:
     async def open(self, config: MsvlConfig, workspace: Workspace, clock: Clock) -> AsyncIterator[MsvlSession]:
         """Ask the workshop for everything that the suites need."""
         shop, suites = workspace.shop, {}
+        covered: dict[str, tuple[ConstructCoverage, ...]] = {}
         for suite in config.suites:
             parser = await shop.parser(suite.language)
             generator = await shop.llm(suite.generator, "generator", suite.rehearsal)
@@ -144,11 +145,15 @@ class Msvl:
                 examples=pool.index,
                 clock=clock,
             )
+            texts = digest([suite.language, suite.index.corpus, suite.index.pipelines, suite.index.chunking,
+                            suite.few_shot.pool if suite.few_shot.k else None])  # fmt: skip
+            if texts not in covered:
+                covered[texts] = await _coverage(suite, parser, workspace.configs)
             suites[suite.name] = OpenSuite(
                 spec=suite,
                 ports=ports,
                 few_shot=pool.record,
-                coverage=await _coverage(suite, parser, workspace.configs),
+                coverage=covered[texts],
                 truth=shop.truth(suite.rehearsal) if suite.rehearsal else None,
             )
         yield MsvlSession(config, workspace.configs, suites)

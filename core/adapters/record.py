@@ -12,7 +12,7 @@ from pathlib import Path
 
 from core.adapters.recording import DamagedRecording, Recording, decode, encode
 from core.adapters.single_flight import Part, SingleFlight
-from core.disk import StorageQueue, each, folders, make_folder, read, replace
+from core.disk import StorageQueue, each, folders, make_folder, read
 from core.errors import RecordingMissing, StoreError
 from core.model.frozen import Frozen
 from core.model.prompt import Completion, Usage
@@ -62,7 +62,7 @@ class Recordings:
         self._below = below
         self.mode = mode
         self._flights = SingleFlight[tuple[Recording, bool]]()
-        self._storage = StorageQueue()
+        self._reading, self._writing = StorageQueue(), StorageQueue()
         self._recent: dict[str, Completion] = {}
         self._has_folder = False
 
@@ -99,7 +99,7 @@ class Recordings:
         return f"{self.folder.name}/{key}"
 
     async def _recall_or_ask(self, key: str, asking: Asking) -> tuple[Recording, bool]:
-        recording = await self._storage.do(lambda: self._read(key), self._file(key))
+        recording = await self._reading.do(lambda: self._read(key), self._file(key))
         if recording is not None:
             return recording, True
         if self.mode is RecordingMode.REPLAY:
@@ -109,7 +109,7 @@ class Recordings:
                 remedy="replay with the config, prompts and SDK version that were recorded, or record anew",
             )
         async with asking() as fresh:
-            await self._storage.do(lambda: self._write(fresh), self._file(key))
+            await self._keep(fresh)
         return fresh, False
 
     def _remember(self, recording: Recording) -> None:
@@ -117,11 +117,11 @@ class Recordings:
             del self._recent[next(iter(self._recent))]
         self._recent[recording.key] = recording.completion(replayed=True)
 
-    def _write(self, recording: Recording) -> None:
+    async def _keep(self, recording: Recording) -> None:
         if not self._has_folder:
-            make_folder(self.folder, below=self._below)
+            await self._writing.do(lambda: make_folder(self.folder, below=self._below), self.folder)
             self._has_folder = True
-        replace(self._file(recording.key), encode(recording))
+        await self._writing.replace(self._file(recording.key), encode(recording))
 
     def _read(self, key: str) -> Recording | None:
         content = read(self._file(key))

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from core.model.frozen import Frozen, canonical_json, digest
+from core.model.frozen import Frozen, canonical_json, digest, digest_of
 from core.model.prompt import Completion, StopReason, Usage
 
 FORMAT = 1
@@ -65,7 +65,7 @@ def encode(recording: Recording) -> bytes:
     No strict prefix of it is JSON, so a cut anywhere shows; the digest shows every other change.
     """
     body = canonical_json(recording)
-    return f'{{"recording":{body},"sha256":"{digest(recording)}"}}'.encode()
+    return f'{{"recording":{body},"sha256":"{digest_of(body)}"}}'.encode()
 
 
 def decode(content: bytes, key: str) -> Recording:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import ray  # noqa: TID251 - this package is the edge where Ray is known
 
@@ -41,6 +42,8 @@ from core.ports import Clock, FewShots, Index, Llm, Parser, Places
 OpenLocal = Callable[[Places, RuntimeSpec, Clock, Budget | None], AbstractAsyncContextManager[Workshop]]
 """Opens a workshop inside an actor; sent there."""
 
+SWITCH_S = 0.0005
+"""How long a thread of an actor may keep the others from Python, in seconds."""
 CALLS_AT_ONCE = 4000
 """Waiting calls cost nothing; how many are really made is the limiter's to say."""
 
@@ -64,6 +67,8 @@ class _Host:
         self._one_opens = asyncio.Lock()
         self._shop: Workshop | None = None
         self._by_spec: dict[bytes, Any] = {}
+        # What is written is waited for, and its thread needs Python several times for each file.
+        sys.setswitchinterval(SWITCH_S)
         self._answering = Answering(self)
 
     async def ready(self) -> None:
@@ -106,7 +111,7 @@ class ParserActor(_Host):
 
     async def _parser(self, language: bytes) -> Parser:
         """For the LanguageSpec in `language`."""
-        return await self._opened(language, lambda shop: shop.parser(*unpacked(language)))
+        return cast("Parser", await self._opened(language, lambda shop: shop.parser(*unpacked(language))))
 
 
 @ray.remote(**_SHARED)
@@ -156,10 +161,10 @@ class EmbedderActor(_Host):
         return self._gathering
 
     async def _index(self, which: bytes) -> Index:
-        return await self._opened(which, lambda shop: shop.index(*unpacked(which)))
+        return cast("Index", await self._opened(which, lambda shop: shop.index(*unpacked(which))))
 
     async def _pool(self, which: bytes) -> FewShots:
-        return await self._opened(which, lambda shop: shop.few_shots(*unpacked(which)))
+        return cast("FewShots", await self._opened(which, lambda shop: shop.few_shots(*unpacked(which))))
 
 
 @ray.remote(**_SHARED)

@@ -48,13 +48,20 @@ class Bundle:
 
 
 @dataclass(frozen=True)
+class Answer:
+    """What a method returned, or the error that it raised, packed."""
+
+    result: bytes = b""
+    error: bytes | None = None
+
+
+@dataclass(frozen=True)
 class Answers:
     """What comes back."""
 
     life: str
     """Of the actor; another one knows nothing of earlier bundles."""
-    by_call: dict[int, tuple[bytes | None, bytes | None]]
-    """The result, or the packed error."""
+    by_call: dict[int, Answer]
 
 
 class Caller:
@@ -73,7 +80,8 @@ class Caller:
         self._dropped: list[int] = []
         self._life = ""
         self._due: asyncio.Handle | None = None
-        self._under_way: set[asyncio.Task[None]] = set()
+        self._at_actor = 0
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def call(self, method: str, *arguments: bytes) -> bytes:
         """What the actor's `method` returns or raises. Cancelling the wait cancels it there."""
@@ -92,51 +100,55 @@ class Caller:
             del self._open[number]
 
     def _soon(self) -> None:
-        """Send what there is: at once when nothing is under way, else with what comes in the next moment."""
+        """Send what there is: a call that is alone at once, else with what comes in the next moment."""
         if self._due is None:
             loop = asyncio.get_running_loop()
-            self._due = loop.call_later(GATHER_S, self._send) if self._under_way else loop.call_soon(self._send)
+            self._due = loop.call_soon(self._send) if len(self._open) < 2 else loop.call_later(GATHER_S, self._send)
 
     def _send(self) -> None:
         self._due = None
         calls = {number: self._open[number][0] for number in self._unsent if number in self._open}
         bundle = Bundle(self._name, calls, tuple(self._received), tuple(self._dropped))
         self._unsent, self._received, self._dropped = [], [], []
-        task = asyncio.ensure_future(self._exchanged(bundle))
-        self._under_way.add(task)
-        task.add_done_callback(self._came_back)
+        self._at_actor += 1
+        self._tasks.add(task := asyncio.ensure_future(self._exchanged(bundle)))
+        task.add_done_callback(self._tasks.discard)
 
     async def _exchanged(self, bundle: Bundle) -> None:
         try:
             call = self._actor.exchange.remote(packed(bundle))
             [answers] = unpacked(await answered(self._actor, call, down=self._down, who=self._who))
         except Exception as error:  # noqa: BLE001 - it is theirs who asked
-            for _, outcome in self._open.values():
-                if not outcome.done():
-                    outcome.set_exception(error)
+            self._fail(error)
         else:
             self._take(bundle, answers)
+        finally:
+            self._at_actor -= 1
+        if self._unsent or (self._waits and not self._at_actor):
+            self._soon()
+
+    @property
+    def _waits(self) -> bool:
+        return any(not outcome.done() for _, outcome in self._open.values())
+
+    def _fail(self, error: Exception) -> None:
+        for _, outcome in self._open.values():
+            if not outcome.done():
+                outcome.set_exception(error)
 
     def _take(self, bundle: Bundle, answers: Answers) -> None:
-        if answers.life != self._life:
-            self._life = answers.life
+        if self._life and answers.life != self._life:
             known = {*bundle.calls, *self._unsent}
             self._unsent += [number for number in self._open if number not in known]
-        for number, (result, error) in answers.by_call.items():
+        self._life = answers.life
+        for number, answer in answers.by_call.items():
             self._received.append(number)
             if number not in self._open or (outcome := self._open[number][1]).done():
                 continue
-            if error is None:
-                outcome.set_result(result or b"")
+            if answer.error is None:
+                outcome.set_result(answer.result)
             else:
-                outcome.set_exception(unpacked(error)[0])
-
-    def _came_back(self, task: asyncio.Task[None]) -> None:
-        """There is always a bundle at the actor while calls are open."""
-        self._under_way.discard(task)
-        waiting = any(not outcome.done() for _, outcome in self._open.values())
-        if self._unsent or (waiting and not self._under_way):
-            self._soon()
+                outcome.set_exception(unpacked(answer.error)[0])
 
 
 _callers: dict[tuple[Any, asyncio.AbstractEventLoop], Caller] = {}
@@ -157,15 +169,11 @@ class _Sender:
     """What an actor has to do for one process."""
 
     under_way: dict[int, asyncio.Task[None]] = field(default_factory=dict)
-    ready: dict[int, tuple[bytes | None, bytes | None]] = field(default_factory=dict)
-    given: set[int] = field(default_factory=set)
-    """Ready ones that went back already, and may have arrived."""
+    ready: dict[int, Answer] = field(default_factory=dict)
+    """Until they are known to have arrived."""
     stirred: asyncio.Event = field(default_factory=asyncio.Event)
     turn: int = 0
-
-    @property
-    def has_news(self) -> bool:
-        return len(self.given) < len(self.ready)
+    """Bundles so far."""
 
 
 class Answering:
@@ -189,7 +197,6 @@ class Answering:
     def _begin(self, sender: _Sender, bundle: Bundle) -> None:
         for number in bundle.received:
             sender.ready.pop(number, None)
-            sender.given.discard(number)
         for number in bundle.dropped:
             if number in sender.under_way:
                 sender.under_way[number].cancel()
@@ -199,26 +206,22 @@ class Answering:
 
     async def _do(self, sender: _Sender, number: int, call: Call) -> None:
         try:
-            sender.ready[number] = await getattr(self._host, call.method)(*call.arguments), None
+            sender.ready[number] = Answer(await getattr(self._host, call.method)(*call.arguments))
         except Exception as error:  # noqa: BLE001 - it is raised again where the call was made
-            sender.ready[number] = None, _packed(error)
+            sender.ready[number] = Answer(error=_packed(error))
         finally:
             del sender.under_way[number]
             sender.stirred.set()
 
-    async def _answers(self, sender: _Sender, turn: int) -> dict[int, tuple[bytes | None, bytes | None]]:
+    async def _answers(self, sender: _Sender, turn: int) -> dict[int, Answer]:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(PARK_S):
-                while not sender.has_news and sender.under_way and sender.turn == turn:
+                while not sender.ready and sender.under_way and sender.turn == turn:
                     sender.stirred.clear()
                     await sender.stirred.wait()
                 if sender.under_way and sender.turn == turn:
                     await asyncio.wait(sender.under_way.values(), timeout=GATHER_S)
-        if sender.turn != turn:
-            return {}
-        news = {number: answer for number, answer in sender.ready.items() if number not in sender.given}
-        sender.given.update(news)
-        return news
+        return dict(sender.ready) if sender.turn == turn else {}
 
 
 def _packed(error: Exception) -> bytes:

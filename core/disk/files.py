@@ -15,18 +15,37 @@ _serial = itertools.count()
 
 def replace(file: Path, content: bytes) -> None:
     """Write beside `file`, sync, rename. Raises StoreError; a kill leaves at most a `.part` file."""
-    part = file.with_name(f".{file.name}.{os.getpid()}-{next(_serial)}.part")
+    replace_all([(file, content)])
+
+
+def replace_all(contents: Sequence[tuple[Path, bytes]]) -> None:
+    """As replace, for several files: durable on return, in no order before. Raises StoreError for the first failure."""
+    parts: list[tuple[Path, Path]] = []
     try:
-        with part.open("wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        part.replace(file)
-        sync_folder(file.parent)
+        for file, content in contents:
+            part = file.with_name(f".{file.name}.{os.getpid()}-{next(_serial)}.part")
+            parts.append((part, file))
+            _write(part, content)
+        for part, file in parts:
+            part.replace(file)
+        for folder in {file.parent for _, file in parts}:
+            sync_folder(folder)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
+        for part, _ in parts:
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
         raise store_error(error, file) from error
+
+
+def _write(part: Path, content: bytes) -> None:
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+    try:
+        rest = memoryview(content)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def read(file: Path) -> bytes | None:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import Any, Generic, TypeVar
 
+from core.disk import files, objects
 from core.disk.deadline import be_bounded, deadline_s, given_up, too_late
+from core.disk.locations import is_object
+from core.errors import AssayError
 
 Result = TypeVar("Result")
 
@@ -19,6 +24,8 @@ IN_ONE_GO = 16
 threads with a piece each would slow down what they wait for."""
 THREADS = 32
 """So many at most, where storage is slow: most of their time is waiting for it."""
+IDLE_S = 1.0
+"""A thread without work goes after so long."""
 
 
 @dataclass(eq=False)
@@ -51,27 +58,49 @@ class StorageQueue:
     """Pieces of blocking work on storage, begun in the order they come. Its threads end with the process."""
 
     def __init__(self) -> None:
+        self._limit_s = deadline_s()
         self._waiting: SimpleQueue[_Piece[Any]] = SimpleQueue()
         self._threads = 0
         self._counting = Lock()
+        self._to_replace: deque[tuple[Path, bytes]] = deque()
+        self._replacing = Lock()
+        self._failure: AssayError | None = None
 
     async def do(self, work: Callable[[], Result], file: object) -> Result:
         """What `work` returns or raises; StoreError as core.disk.within. Cancelling the wait leaves the work alone."""
-        piece = _Piece(work, asyncio.get_running_loop().create_future())
+        outcome: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        piece = _Piece(work, outcome)
         self._waiting.put(piece)
         self._staff()
-        limit = deadline_s()
         try:
-            async with asyncio.timeout(limit):
-                return await piece.outcome
+            async with asyncio.timeout(self._limit_s):
+                return await outcome
         except TimeoutError:
-            if piece.error is not None:
+            if piece.error is not None:  # the work itself timed out
                 raise
             given_up(lambda: piece.is_done)
-            raise too_late(file, limit) from None
+            raise too_late(file, self._limit_s) from None
+
+    async def replace(self, file: Path, content: bytes) -> None:
+        """As core.disk.replace. Files that wait together become durable together; after a failure none does."""
+        if is_object(file):
+            return await self.do(lambda: objects.put(file, content), file)
+        self._to_replace.append((file, content))
+        return await self.do(self._replace_waiting, file)
+
+    def _replace_waiting(self) -> None:
+        """One thread at a time: whoever comes while its file is being written learns what became of it."""
+        with self._replacing:
+            try:
+                if self._failure is None:
+                    files.replace_all([self._to_replace.popleft() for _ in range(len(self._to_replace))])
+            except AssayError as error:
+                self._failure = error
+            if self._failure is not None:
+                raise self._failure
 
     def _staff(self) -> None:
-        """One thread is always there; others come when work piles up and go when it is done."""
+        """See that somebody works; others come when work piles up, and go when it is done."""
         with self._counting:
             if (self._threads and self._waiting.qsize() <= IN_ONE_GO * self._threads) or self._threads == THREADS:
                 return
@@ -82,21 +111,25 @@ class StorageQueue:
     def _work(self) -> None:
         be_bounded()
         while True:
-            self._go()
+            pieces = self._taken()
+            for piece in pieces:
+                piece.do()
+            if pieces:
+                with contextlib.suppress(RuntimeError):  # nobody waits any more: the loop is closed
+                    pieces[0].outcome.get_loop().call_soon_threadsafe(_deliver, pieces)
             with self._counting:
-                if self._threads > 1 and self._waiting.empty():
+                if self._waiting.empty() and (self._threads > 1 or not pieces):
                     self._threads -= 1
                     return
 
-    def _go(self) -> None:
-        pieces = [self._waiting.get()]
+    def _taken(self) -> list[_Piece[Any]]:
+        """What waits, up to so many; nothing after a while without work."""
+        pieces: list[_Piece[Any]] = []
         with contextlib.suppress(Empty):
+            pieces.append(self._waiting.get(timeout=IDLE_S))
             while len(pieces) < IN_ONE_GO:
                 pieces.append(self._waiting.get_nowait())
-        for piece in pieces:
-            piece.do()
-        with contextlib.suppress(RuntimeError):  # nobody waits any more: the loop is closed
-            pieces[0].outcome.get_loop().call_soon_threadsafe(_deliver, pieces)
+        return pieces
 
 
 def _deliver(pieces: list[_Piece[Any]]) -> None:

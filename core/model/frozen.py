@@ -7,10 +7,11 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel, ConfigDict
 
+_PLAIN = frozenset({str, int, bool})
 type_of_json = dict[str, Any] | list[Any] | str | int | float | bool | None
 
 
@@ -26,16 +27,14 @@ def canonical(value: object) -> type_of_json:
     Raises TypeError for anything whose order or text is not settled (sets, bytes, arbitrary objects)
     and ValueError for NaN and infinities: what has no canonical form has no identity.
     """
-    if isinstance(value, BaseModel):
-        return canonical(value.model_dump(mode="json"))
-    if isinstance(value, Enum):
-        return canonical(value.value)
-    if value is None or isinstance(value, (bool, int, str)):
+    if value is None or type(value) in _PLAIN:  # nearly everything is
+        return cast("type_of_json", value)
+    if isinstance(value, (BaseModel, Enum)):
+        return canonical(value.value if isinstance(value, Enum) else value.model_dump(mode="json"))
+    if isinstance(value, (int, str)):
         return value
     if isinstance(value, float):
-        if not math.isfinite(value):
-            raise ValueError(f"{value!r} has no canonical form")
-        return int(value) if value.is_integer() and abs(value) < 2**53 else value
+        return _canonical_number(value)
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
             raise TypeError("only text keys have a canonical form")
@@ -45,14 +44,30 @@ def canonical(value: object) -> type_of_json:
     raise TypeError(f"{type(value).__name__} has no canonical form")
 
 
+def _canonical_number(value: float) -> int | float:
+    if not math.isfinite(value):
+        raise ValueError(f"{value!r} has no canonical form")
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value
+
+
 def canonical_json(value: object) -> str:
     """The text that is hashed: sorted keys, no spaces, UTF-8 kept as it is, integral floats written as integers."""
     return json.dumps(canonical(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
+def canonical_object(members: Mapping[str, str]) -> str:
+    """The canonical JSON of an object whose members are canonical JSON already."""
+    return "{" + ",".join(f"{canonical_json(name)}:{members[name]}" for name in sorted(members)) + "}"
+
+
 def digest(value: object) -> str:
     """sha256, in hex, of the canonical JSON of `value`."""
-    return hashlib.sha256(canonical_json(value).encode("utf-8", "surrogatepass")).hexdigest()
+    return digest_of(canonical_json(value))
+
+
+def digest_of(text: str) -> str:
+    """sha256, in hex, of canonical JSON."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def seed_for(root: int, *path: str | int) -> int:

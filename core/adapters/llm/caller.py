@@ -16,7 +16,6 @@ from core.adapters.llm.wire import Wire
 from core.adapters.record import Recordings
 from core.adapters.recording import Recording
 from core.errors import ConfigError, LlmRefused, LlmUnavailable
-from core.model.frozen import digest
 from core.model.prompt import Completion, Prompt, Usage
 from core.policy.ledger import NOTHING, Budget, Claim, Sent, Spend, hold
 from core.policy.limiter import Limiter, Slot
@@ -153,7 +152,7 @@ class Caller:
             sdk=request.surface.sdk,
             api_version=request.surface.api_version,
             repeat=request.repeat,
-            request_sha256=digest(request.body),
+            request_sha256=request.body_sha256,
             request=dict(request.body),
             text=reply.text,
             stop=reply.stop,

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from core.errors import LlmRefused
-from core.model.frozen import digest
+from core.model.frozen import canonical_json, canonical_object, digest_of
 
 
 @dataclass(frozen=True)
@@ -36,15 +36,26 @@ class Request:
     @cached_property
     def key(self) -> str:
         """Content address of the reply: model, SDK and API version, the whole body, and the repetition."""
-        return digest(
-            {
-                "model": self.body["model"],
-                "sdk": self.surface.sdk,
-                "api_version": self.surface.api_version,
-                "body": self.body,
-                "repeat": self.repeat,
-            }
+        return digest_of(
+            canonical_object(
+                {
+                    "model": canonical_json(self.body["model"]),
+                    "sdk": canonical_json(self.surface.sdk),
+                    "api_version": canonical_json(self.surface.api_version),
+                    "body": self._canonical_body,
+                    "repeat": canonical_json(self.repeat),
+                }
+            )
         )
+
+    @property
+    def body_sha256(self) -> str:
+        """Digest of the body."""
+        return digest_of(self._canonical_body)
+
+    @cached_property
+    def _canonical_body(self) -> str:
+        return canonical_json(self.body)
 
     @cached_property
     def content(self) -> bytes:
