@@ -99,7 +99,6 @@ class _PassagePool:
 
     def shown(self, passage: Passage) -> ShownPassage:
         code = "" if passage.code in passage.text else passage.code
-        code = "" if passage.code in passage.text else passage.code
         section = passage.metadata.get("section", passage.id)
         text = PassageText(id=passage.id, section=section, source=passage.source, text=passage.text, code=code)
         number = self._numbers.setdefault(text, len(self._numbers))
