@@ -34,6 +34,8 @@ from core.model.traffic import Steering, Traffic
 from core.ports import Clock, Embedder, FewShots, Index, Llm, Parser, Places, Workshop
 
 CLOSE_DEADLINE_S = 15.0
+A_BYTE = 1
+"""Ray sends an actor that asks for nothing at all to any node, whatever node was named."""
 
 
 @contextlib.asynccontextmanager
@@ -159,7 +161,8 @@ class RayWorkshop:
 
     def _made(self, kind: Any, node: str, *, gpus: float = 0.0) -> Any:
         place = None if gpus else NodeAffinitySchedulingStrategy(node_id=node, soft=True)
-        return kind.options(num_gpus=gpus, scheduling_strategy=place).remote(self._opening, self._places, self._runtime)
+        made = kind.options(num_gpus=gpus, memory=A_BYTE, scheduling_strategy=place)
+        return made.remote(self._opening, self._places, self._runtime)
 
     def _caller(self) -> Any:
         """On this node whatever happens. The first one keeps the budget, which the others share."""
