@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,11 @@ from core.adapters.build import channel_of
 from core.adapters.build import workshop as local_workshop
 from core.cluster.actors import EmbedderActor, LlmActor, OpenLocal, ParserActor
 from core.cluster.answers import answered, placed
+from core.cluster.packing import packed
 from core.cluster.proxies import BudgetProxy, EmbedderProxy, ExamplesProxy, IndexProxy, LlmProxy, ParserProxy, Replicas
 from core.cluster.session import connected
-from core.errors import EmbedderUnavailable, IndexUnavailable, LlmUnavailable, ParserUnavailable
+from core.errors import DependencyDown, EmbedderUnavailable, IndexUnavailable, LlmUnavailable, ParserUnavailable
+from core.flows.concurrency import together
 from core.model.frozen import digest
 from core.model.specs import (
     EmbedderSpec,
@@ -78,7 +80,8 @@ class RayWorkshop:
         if self._parsers is None:
             nodes = self._nodes() if self._runtime.parser_url is None else [self._here]
             self._parsers = Replicas({node: self._made(ParserActor, node) for node in nodes})
-            await placed(self._parsers.near, down=ParserUnavailable, who="ParserActor")
+        which = packed(language)
+        await _of_all(self._parsers, lambda actor: actor.info.remote(which), down=ParserUnavailable, who="ParserActor")
         return ParserProxy(self._parsers, language)
 
     async def llm(self, spec: ModelSpec, role: str, acting: RehearsalSpec | None) -> Llm:
@@ -93,23 +96,22 @@ class RayWorkshop:
 
     async def embedder(self, spec: EmbedderSpec) -> Embedder:
         """The embedder of `spec`."""
-        actors = await self._embedding(spec)
-        call = actors.near.dimensions.remote(spec)
-        dimensions = await answered(actors.near, call, down=EmbedderUnavailable, who="EmbedderActor")
+        actors = self._embedding(spec)
+        dimensions = await self._asked(actors, lambda actor: actor.dimensions.remote(spec), EmbedderUnavailable)
         return EmbedderProxy(actors, spec, dimensions)
 
     async def index(self, spec: IndexSpec, retrieval: RetrievalSpec) -> Index:
         """The index of `spec`, built first on each node where there is none."""
-        actors = await self._embedding(spec.embedder)
-        call = actors.near.manifest.remote(spec, retrieval)
-        manifest = await answered(actors.near, call, down=IndexUnavailable, who="EmbedderActor")
+        actors = self._embedding(spec.embedder)
+        manifest = await self._asked(actors, lambda actor: actor.manifest.remote(spec, retrieval), IndexUnavailable)
         return IndexProxy(actors, spec, retrieval, manifest)
 
     async def few_shots(self, spec: FewShotSpec, golden: Path, embedder: EmbedderSpec) -> FewShots:
         """The few-shot pool without the answers of the golden set."""
-        actors = await self._embedding(embedder)
-        call = actors.near.examples.remote(spec, golden, embedder)
-        record, manifest = await answered(actors.near, call, down=IndexUnavailable, who="EmbedderActor")
+        actors = self._embedding(embedder)
+        record, manifest = await self._asked(
+            actors, lambda actor: actor.examples.remote(spec, golden, embedder), IndexUnavailable
+        )
         index = None if manifest is None else ExamplesProxy(actors, spec, golden, embedder, manifest)
         return FewShots(index, record)
 
@@ -144,14 +146,16 @@ class RayWorkshop:
         for replicas in (*self._embedders.values(), *([self._parsers] if self._parsers else [])):
             yield from replicas.by_node.values()
 
-    async def _embedding(self, spec: EmbedderSpec) -> Replicas:
+    async def _asked(self, actors: Replicas, call: Callable[[Any], Any], down: type[DependencyDown]) -> Any:
+        return await _of_all(actors, call, down=down, who="EmbedderActor")
+
+    def _embedding(self, spec: EmbedderSpec) -> Replicas:
         name = digest(spec)
         if name not in self._embedders:
             gpus = self._runtime.ray.gpus_per_embedder
             # A share of a GPU is where Ray finds one; what runs on processors is made beside the cells.
             nodes = [self._here] if gpus else self._nodes()
             self._embedders[name] = Replicas({node: self._made(EmbedderActor, node, gpus=gpus) for node in nodes})
-            await placed(self._embedders[name].near, down=EmbedderUnavailable, who="EmbedderActor")
         return self._embedders[name]
 
     def _nodes(self) -> list[str]:
@@ -171,6 +175,20 @@ class RayWorkshop:
         kind: Any = LlmActor
         place = NodeAffinitySchedulingStrategy(node_id=self._here, soft=False)
         return kind.options(scheduling_strategy=place).remote(self._opening, self._places, self._runtime, budget)
+
+
+async def _of_all(actors: Replicas, call: Callable[[Any], Any], *, down: type[DependencyDown], who: str) -> Any:
+    """What each of `actors` says to `call`: that of the nearest.
+
+    All are asked, so that what opens for the first time does so before the first row, on every node, side by side.
+    """
+
+    async def asked(actor: Any) -> Any:
+        await placed(actor, down=down, who=who)
+        return await answered(actor, call(actor), down=down, who=who)
+
+    said = await together(*map(asked, actors.by_node.values()))
+    return said[list(actors.by_node.values()).index(actors.near)]
 
 
 def total(seen: list[Traffic]) -> Traffic:
