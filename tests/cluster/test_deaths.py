@@ -77,6 +77,19 @@ def test_an_undisturbed_run_is_byte_for_byte_that_of_one_process(
     is_the_same(job, whole[0])
 
 
+def test_every_node_has_a_parser_and_a_model_of_its_own_before_the_first_call(cluster: Any, tmp_path: Path) -> None:
+    with counted_model(latency_ms=LATENCY_MS) as (model, url):
+        driver = on(cluster, tmp_path, url).start()
+        model.wait_for(1)
+        places = {
+            actor: [each.ppid() for each in processes(cluster, actor)] for actor in ("ParserActor", "EmbedderActor")
+        }
+        driver.kill()
+        driver.communicate(timeout=DEADLINE_S)
+    raylets = sorted(node.all_processes["raylet"][0].process.pid for node in cluster.list_all_nodes())
+    assert {actor: sorted(found) for actor, found in places.items()} == dict.fromkeys(places, raylets)
+
+
 @pytest.mark.parametrize("actor", ["CellWorker", "LlmActor", "ParserActor", "EmbedderActor"])
 def test_a_killed_actor_is_made_up_for_unaided(
     actor: str, cluster: Any, tmp_path: Path, whole: tuple[dict[str, Any], int]

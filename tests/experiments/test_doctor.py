@@ -14,7 +14,14 @@ from experiments.checkup import Finding, Level
 
 
 def test_every_extra_of_this_environment_is_there() -> None:
-    assert {checkup.extra_installed(extra).level for extra in checkup.EXTRAS} == {Level.OK}
+    found = [checkup.extra_installed(extra) for extra in checkup.EXTRAS]
+    assert [finding.detail for finding in found if finding.level is not Level.OK] == []
+
+
+def test_a_package_asked_for_with_an_extra_of_its_own_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = ["pydantic[email]>=2; extra == 'llm'", "never-here[fast]>=1; extra == 'llm'", "nor-this; extra == 'ray'"]
+    monkeypatch.setattr("importlib.metadata.requires", lambda _: lines)
+    assert checkup.extra_installed("llm").detail.endswith(": never-here>=1")
 
 
 def test_a_package_too_old_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
