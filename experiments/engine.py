@@ -24,7 +24,7 @@ def engine(run: Prepared[Any], opening: OpenWorkshop | None = None) -> tuple[Poo
 
     if pool_of(run) is PoolKind.INLINE:
         return InlinePool(), opening or usual
-    return _on_ray(run.config.runtime, opening or usual)
+    return _on_ray(run, opening or usual)
 
 
 def pool_of(run: Prepared[Any]) -> PoolKind:
@@ -36,7 +36,7 @@ def pool_of(run: Prepared[Any]) -> PoolKind:
     return PoolKind.RAY if len(suites) > 1 and _has_ray() else PoolKind.INLINE
 
 
-def _on_ray(runtime: RuntimeSpec, opening: Any) -> tuple[Pool, OpenWorkshop]:
+def _on_ray(run: Prepared[Any], opening: Any) -> tuple[Pool, OpenWorkshop]:
     if not _has_ray():
         raise ConfigError(
             "the pool is ray, which is not installed",
@@ -46,7 +46,9 @@ def _on_ray(runtime: RuntimeSpec, opening: Any) -> tuple[Pool, OpenWorkshop]:
     from core.cluster.pool import RayPool
     from core.cluster.workshop import workshop
 
-    return RayPool(runtime.ray, runtime.cells), partial(workshop, opening=opening)
+    runtime: RuntimeSpec = run.config.runtime
+    pool = RayPool(runtime.ray, runtime.cells, known=run.experiment)
+    return pool, partial(workshop, opening=opening, staffed=pool.hired)
 
 
 def _has_ray() -> bool:

@@ -15,6 +15,7 @@ from core.errors import ConfigError
 from core.lab.config import compose, find
 from core.lab.outcome import Outcome
 from core.lab.prepare import Prepared, prepare
+from core.lab.process import collect_rarely
 from core.lab.provenance import gather
 from core.lab.runner import Laboratory, Mark, execute, unmarked
 from core.lab.store import RunFolder
@@ -54,6 +55,7 @@ def drive(run: Prepared[Any], results: Path, mark: Mark = unmarked) -> Outcome:
 
     `mark` completes the record of a run that begins.
     """
+    collect_rarely()
     clock = SystemClock()
     provenance = gather(os.environ, sys.argv)
     with following(run.folder(results), run.config.runtime.track, _warn), watcher(clock) as watching:

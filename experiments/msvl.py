@@ -129,34 +129,56 @@ class Msvl:
     @contextlib.asynccontextmanager
     async def open(self, config: MsvlConfig, workspace: Workspace, clock: Clock) -> AsyncIterator[MsvlSession]:
         """Ask the workshop for everything that the suites need."""
-        shop, suites = workspace.shop, {}
-        covered: dict[str, tuple[ConstructCoverage, ...]] = {}
-        for suite in config.suites:
-            parser = await shop.parser(suite.language)
-            generator = await shop.llm(suite.generator, "generator", suite.rehearsal)
-            judge = await shop.llm(suite.judge, "judge", suite.rehearsal)
-            pool = await shop.few_shots(suite.few_shot, workspace.configs / config.golden, suite.index.embedder)
-            ports = Ports(
-                parser=parser,
-                generator=generator,
-                judge=judge,
-                embedder=await shop.embedder(suite.relevancy_embedder or suite.index.embedder),
-                index=await shop.index(suite.index, suite.retrieval),
-                examples=pool.index,
-                clock=clock,
-            )
-            texts = digest([suite.language, suite.index.corpus, suite.index.pipelines, suite.index.chunking,
-                            suite.few_shot.pool if suite.few_shot.k else None])  # fmt: skip
-            if texts not in covered:
-                covered[texts] = await _coverage(suite, parser, workspace.configs)
-            suites[suite.name] = OpenSuite(
-                spec=suite,
-                ports=ports,
-                few_shot=pool.record,
-                coverage=covered[texts],
-                truth=shop.truth(suite.rehearsal) if suite.rehearsal else None,
-            )
+        loading = asyncio.create_task(asyncio.to_thread(_load, config))
+        try:
+            suites = await _opened(config, workspace, clock)
+        finally:
+            await loading  # a thread is not stopped
         yield MsvlSession(config, workspace.configs, suites)
+
+
+def _load(config: MsvlConfig) -> None:
+    """Import what the record and the report will need: seconds that pass while others open what is asked for."""
+    from core.adapters.llm import describe
+    from core.lab import report
+    from core.measure import summary
+    from experiments import contenders, history
+
+    for suite in config.suites:
+        describe(suite.generator, "generator")
+        describe(suite.judge, "judge")
+    del report, summary, contenders, history
+
+
+async def _opened(config: MsvlConfig, workspace: Workspace, clock: Clock) -> dict[str, OpenSuite]:
+    shop, suites = workspace.shop, {}
+    covered: dict[str, tuple[ConstructCoverage, ...]] = {}
+    for suite in config.suites:
+        parser = await shop.parser(suite.language)
+        generator = await shop.llm(suite.generator, "generator", suite.rehearsal)
+        judge = await shop.llm(suite.judge, "judge", suite.rehearsal)
+        pool = await shop.few_shots(suite.few_shot, workspace.configs / config.golden, suite.index.embedder)
+        ports = Ports(
+            parser=parser,
+            generator=generator,
+            judge=judge,
+            embedder=await shop.embedder(suite.relevancy_embedder or suite.index.embedder),
+            index=await shop.index(suite.index, suite.retrieval),
+            examples=pool.index,
+            clock=clock,
+        )
+        texts = digest([suite.language, suite.index.corpus, suite.index.pipelines, suite.index.chunking,
+                        suite.few_shot.pool if suite.few_shot.k else None])  # fmt: skip
+        if texts not in covered:
+            covered[texts] = await _coverage(suite, parser, workspace.configs)
+        suites[suite.name] = OpenSuite(
+            spec=suite,
+            ports=ports,
+            few_shot=pool.record,
+            coverage=covered[texts],
+            truth=shop.truth(suite.rehearsal) if suite.rehearsal else None,
+        )
+    return suites
 
 
 @dataclass(frozen=True)

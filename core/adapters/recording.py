@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
 from typing import Any
 
 from pydantic import ValidationError
 
-from core.model.frozen import Frozen, canonical_json, digest, digest_of
+from core.model.frozen import Frozen
 from core.model.prompt import Completion, StopReason, Usage
 
 FORMAT = 1
@@ -59,27 +59,34 @@ class DamagedRecording(ValueError):
     """Bytes that are not a recording, or not the one that was written; says why."""
 
 
+_HEAD, _MIDDLE, _TAIL = b'{"recording":', b',"sha256":"', b'"}'
+_AFTER = len(_MIDDLE) + len(_TAIL) + 2 * hashlib.sha256().digest_size
+
+
 def encode(recording: Recording) -> bytes:
-    """One JSON object, `{"recording": ..., "sha256": digest of it}`, in UTF-8, ending with its brace.
+    """One JSON object, `{"recording": ..., "sha256": digest of its bytes}`, in UTF-8, ending with its brace.
 
     No strict prefix of it is JSON, so a cut anywhere shows; the digest shows every other change.
     """
-    body = canonical_json(recording)
-    return f'{{"recording":{body},"sha256":"{digest_of(body)}"}}'.encode()
+    return _sealed(recording.model_dump_json().encode())
 
 
 def decode(content: bytes, key: str) -> Recording:
     """The recording in `content`, which must be that of `key`. Raises DamagedRecording."""
-    try:
-        document = json.loads(content)
-        recording = Recording.model_validate(document["recording"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise DamagedRecording(f"not a recording: {_brief(error)}") from error
-    if document.get("sha256") != digest(document["recording"]):
+    body = content[len(_HEAD) : -_AFTER]
+    if content != _sealed(body):
         raise DamagedRecording("its digest does not match its content")
+    try:
+        recording = Recording.model_validate_json(body)
+    except ValueError as error:
+        raise DamagedRecording(f"not a recording: {_brief(error)}") from error
     if recording.key != key:
         raise DamagedRecording(f"it belongs to the key {recording.key[:12]}")
     return recording
+
+
+def _sealed(body: bytes) -> bytes:
+    return b"".join((_HEAD, body, _MIDDLE, hashlib.sha256(body).hexdigest().encode(), _TAIL))
 
 
 def _brief(error: Exception) -> str:

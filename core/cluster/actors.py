@@ -23,6 +23,7 @@ from core.cluster.answers import RESTARTS
 from core.cluster.bundles import Answering
 from core.cluster.gathering import GatheringEmbedder
 from core.cluster.packing import packed, unpacked
+from core.lab.process import collect_rarely
 from core.model.record import FewShotRecord
 from core.model.retrieval import IndexManifest
 from core.model.specs import (
@@ -69,6 +70,7 @@ class _Host:
         self._by_spec: dict[bytes, Any] = {}
         # What is written is waited for, and its thread needs Python several times for each file.
         sys.setswitchinterval(SWITCH_S)
+        collect_rarely()
         self._answering = Answering(self)
 
     async def ready(self) -> None:

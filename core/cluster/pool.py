@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
@@ -45,16 +45,19 @@ class _Seat:
 
 
 class RayPool:
-    """core.ports.Pool on the Ray that this process is connected to when `run` is first called.
+    """core.ports.Pool on the Ray that this process is connected to when workers are first needed.
 
-    Workers are made then and kept; each runs several cells at a time on its event loop. A worker that is lost is
-    replaced, and the cells it ran end with WorkerLost.
+    They are made then and kept; each runs several cells at a time on its event loop. A worker that is lost is replaced,
+    and the cells it ran end with WorkerLost.
     """
 
-    def __init__(self, spec: RaySpec, cells: int) -> None:
-        """`cells` are in flight at most."""
+    def __init__(self, spec: RaySpec, cells: int, known: object = None) -> None:
+        """`cells` are in flight at most. Workers are told `known` as they start, so that its modules are loaded before
+        the first cell comes.
+        """
         self._spec = spec
         self._cells = cells
+        self._known = known
         self._seats: list[_Seat] = []
         self._together = False
 
@@ -84,6 +87,15 @@ class RayPool:
                 if not ended:
                     await _stopped(rows)
 
+    @contextlib.contextmanager
+    def hired(self) -> Iterator[None]:
+        """With workers that start at once, on the running event loop, and end with the context."""
+        self._hire()
+        try:
+            yield
+        finally:
+            self.close()
+
     def close(self) -> None:
         """End the workers; they end with this process in any case."""
         for seat in tuple(self._seats):
@@ -91,8 +103,7 @@ class RayPool:
 
     @contextlib.asynccontextmanager
     async def _seat(self) -> AsyncIterator[_Seat]:
-        while len(self._seats) < self._size():
-            self._seats.append(self._hired())
+        self._hire()
         seat = await self._ready()
         seat.cells += 1
         try:
@@ -138,10 +149,12 @@ class RayPool:
         cores = ray.cluster_resources().get("CPU", 1.0)
         return max(1, min(self._cells, int(cores / self._spec.cpus_per_worker)))
 
-    def _hired(self) -> _Seat:
+    def _hire(self) -> None:
+        """Fill the seats that are empty."""
         kind: Any = CellWorker
-        worker = kind.options(num_cpus=self._spec.cpus_per_worker, scheduling_strategy="SPREAD").remote()
-        return _Seat(worker, asyncio.ensure_future(_placed(worker)))
+        while len(self._seats) < self._size():
+            worker = kind.options(num_cpus=self._spec.cpus_per_worker, scheduling_strategy="SPREAD").remote()
+            self._seats.append(_Seat(worker, asyncio.ensure_future(_placed(worker, self._known))))
 
     def _dismiss(self, seat: _Seat) -> None:
         if seat in self._seats:
@@ -150,8 +163,8 @@ class RayPool:
         ray.kill(seat.worker)
 
 
-async def _placed(worker: Any) -> None:
-    await worker.ready.remote()
+async def _placed(worker: Any, known: object) -> None:
+    await worker.ready.remote(known)
 
 
 async def _stopped(rows: Any) -> None:

@@ -6,8 +6,10 @@ from collections.abc import AsyncIterator, Callable
 
 import ray  # noqa: TID251 - this package is the edge where Ray is known
 
+from core.cluster import proxies as _what_sources_hold  # noqa: F401 - loaded as the worker starts
 from core.cluster.packing import packed
 from core.lab.inline import closed_after
+from core.lab.process import collect_rarely
 
 CELLS_AT_ONCE = 1000
 """Cells that wait on others take no processor; how many run is the laboratory's to say."""
@@ -17,8 +19,9 @@ CELLS_AT_ONCE = 1000
 class CellWorker:
     """Runs sources on its event loop. It is not restarted: the cells it had must first be told what they lost."""
 
-    async def ready(self) -> None:
-        """Answered once the worker has a place and has started."""
+    async def ready(self, known: object) -> None:  # noqa: ARG002 - it has been loaded by now
+        """Answered once the worker has a place, and has loaded what it takes to understand `known`."""
+        collect_rarely()
 
     async def rows(self, source: Callable[[], AsyncIterator[object]]) -> AsyncIterator[bytes]:
         """What `source()` yields, in its order, packed."""

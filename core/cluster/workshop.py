@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +43,19 @@ A_BYTE = 1
 
 @contextlib.asynccontextmanager
 async def workshop(
-    places: Places, runtime: RuntimeSpec, clock: Clock, *, opening: OpenLocal = local_workshop
+    places: Places,
+    runtime: RuntimeSpec,
+    clock: Clock,
+    *,
+    opening: OpenLocal = local_workshop,
+    staffed: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext,
 ) -> AsyncIterator[Workshop]:
     """A workshop on the Ray of `runtime.ray`, connected to first and, where it is the run's own, ended with it.
 
-    `opening` is what the actors open their adapters with.
+    `opening` is what the actors open their adapters with. The context of `staffed` is that of whoever works there, who
+    can start while the adapters open.
     """
-    with connected(runtime.ray):
+    with connected(runtime.ray), staffed():
         async with opening(places, runtime, clock, None) as local:
             shop = RayWorkshop(places, runtime, opening, local)
             try:

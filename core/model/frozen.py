@@ -7,11 +7,12 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Any, cast
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-_PLAIN = frozenset({str, int, bool})
+_PLAIN = frozenset({str, int, bool, type(None)})
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 type_of_json = dict[str, Any] | list[Any] | str | int | float | bool | None
 
 
@@ -27,20 +28,20 @@ def canonical(value: object) -> type_of_json:
     Raises TypeError for anything whose order or text is not settled (sets, bytes, arbitrary objects)
     and ValueError for NaN and infinities: what has no canonical form has no identity.
     """
-    if value is None or type(value) in _PLAIN:  # nearly everything is
-        return cast("type_of_json", value)
-    if isinstance(value, (BaseModel, Enum)):
-        return canonical(value.value if isinstance(value, Enum) else value.model_dump(mode="json"))
-    if isinstance(value, (int, str)):
+    if isinstance(value, Enum):
+        value = value.value
+    if value is None or isinstance(value, (int, str)):
         return value
     if isinstance(value, float):
         return _canonical_number(value)
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):  # the concrete type first: asking an abstract one takes longer
         if not all(isinstance(key, str) for key in value):
             raise TypeError("only text keys have a canonical form")
-        return {key: canonical(value[key]) for key in sorted(value)}
-    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
-        return [canonical(item) for item in value]
+        return {key: item if type(item) in _PLAIN else canonical(item) for key, item in sorted(value.items())}
+    if isinstance(value, (list, tuple, Sequence)) and not isinstance(value, (bytes, bytearray)):
+        return [item if type(item) in _PLAIN else canonical(item) for item in value]
+    if isinstance(value, BaseModel):
+        return canonical(value.model_dump(mode="json"))
     raise TypeError(f"{type(value).__name__} has no canonical form")
 
 
@@ -52,7 +53,7 @@ def _canonical_number(value: float) -> int | float:
 
 def canonical_json(value: object) -> str:
     """The text that is hashed: sorted keys, no spaces, UTF-8 kept as it is, integral floats written as integers."""
-    return json.dumps(canonical(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _ENCODER.encode(canonical(value))
 
 
 def canonical_object(members: Mapping[str, str]) -> str:

@@ -88,6 +88,7 @@ class MessagesWire:
         self._spec = spec
         self._base_url = base_url
         self._client: anthropic.AsyncAnthropic | None = None
+        self._messages_url = ""
         installed = messages_surface()
         self._surface = Surface(installed.sdk, spec.api_version or installed.api_version)
 
@@ -122,6 +123,8 @@ class MessagesWire:
         """Open the connection pool. Raises ConfigError when there is no key to send."""
         async with self._open_client() as client:
             self._client = client
+            # Whole, or the SDK puts it together again for every call, a fifth of what it takes to make a request.
+            self._messages_url = f"{str(client.base_url).rstrip('/')}/v1/messages"
             try:
                 yield
             finally:
@@ -171,7 +174,7 @@ class MessagesWire:
         assert self._client is not None, "send is called while connected"
         headers = {"content-type": "application/json", "anthropic-version": request.surface.api_version}
         return await self._client.post(
-            "/v1/messages",
+            self._messages_url,
             cast_to=httpx2.Response,
             content=request.content,
             options={"headers": {**headers, **request.headers}, "timeout": timeout_s},

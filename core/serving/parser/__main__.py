@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from core.adapters.languages import vocabulary_root
 from core.adapters.parser.access import TOKEN_VARIABLE
 from core.errors import AssayError, ConfigError
+from core.lab.process import collect_rarely
 from core.model.specs import LanguageSpec
 from core.model.syntax import Dialect
 from core.serving.lifeline import when_parent_leaves
@@ -22,14 +23,13 @@ from core.serving.parser.limits import Limits
 from core.serving.parser.log import LEVELS, configure
 from core.serving.parser.options import announced, leave_on, tls, token
 from core.serving.parser.server import Leaving, ServerSpec, serve
-from core.serving.parser.worker import tune_collector
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until SIGTERM or SIGINT, or, with `--lifeline`, until SIGTERM or the end of stdin; the exit code."""
     options = _options(arguments)
     configure(options.log_level)
-    tune_collector()
+    collect_rarely()
     leaving = Leaving()
     leave_on(leaving, signal.SIGTERM, signal.SIGINT)
     if options.lifeline:

@@ -6,13 +6,13 @@ quickly, and nothing of the server's is inherited.
 
 from __future__ import annotations
 
-import gc
 import logging
 import signal
 import socket
 import sys
 from collections.abc import Iterator
 
+from core.lab.process import collect_rarely
 from core.serving.parser.frames import Assembler, Frame, encoded
 from core.serving.parser.judge import Judge, Languages, Method, Reply, Setup, Status
 from core.serving.parser.log import configure, failure
@@ -63,13 +63,6 @@ def answer(judge: Judge, method: Method, body: bytes) -> Reply:
         return Reply(Status.INTERNAL, f"a fault of the parser itself: {type(error).__name__}".encode())
 
 
-def tune_collector() -> None:
-    """Trees are large and hold no cycles: at the usual thresholds half of a long parse goes into looking for some."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(100_000, 50, 100)
-
-
 def _frames(connection: socket.socket) -> Iterator[Frame]:
     assembler = Assembler()
     while data := connection.recv(_READ):
@@ -90,7 +83,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     configure(level)
-    tune_collector()
+    collect_rarely()
     try:
         with socket.socket(fileno=int(descriptor)) as connection:
             serve(connection, int(memory_bytes))

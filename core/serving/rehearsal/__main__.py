@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from core.disk import location
 from core.errors import AssayError
+from core.lab.process import collect_rarely
 from core.serving.lifeline import announce
 from core.serving.rehearsal.server import serve, serve_as_child
 from core.serving.rehearsal.settings import Settings, read_faults, read_leaks, read_trouble
@@ -16,6 +17,7 @@ from core.serving.rehearsal.settings import Settings, read_faults, read_leaks, r
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until stopped; returns the exit code."""
     given = _parser().parse_args(arguments)
+    collect_rarely()
     try:
         settings = Settings(
             seed=given.seed, faults=read_faults(given.faults, seed=given.seed), leaks=read_leaks(given.leaks),
