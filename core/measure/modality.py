@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -71,7 +70,8 @@ def dip_test(values: ArrayLike, *, seed: int, simulations: int = SIMULATIONS) ->
     observed = dip(found.tolist())
     if size < FEWEST_RUNS:
         return DipTest(size, observed, None, power, Degenerate.TOO_FEW_RUNS)
-    return DipTest(size, observed, _p(observed, _null(size, simulations, seed)), power)
+    p = float(_p(np.array(observed), _null(size, simulations, seed)))
+    return DipTest(size, observed, p, power)
 
 
 @lru_cache(maxsize=64)
@@ -89,20 +89,26 @@ def dip_power(n: int, *, seed: int, separation: float = SEPARATION, simulations:
     generator = np.random.default_rng([seed, n, 1])
     modes = separation * generator.integers(0, 2, (simulations, n))
     samples = modes + generator.standard_normal((simulations, n))
-    return sum(_p(dip(sample), null) <= ALPHA for sample in samples.tolist()) / simulations
+    return float(np.mean(_p(_dips(samples), null) <= ALPHA))
 
 
-def _p(observed: float, null: Sequence[float]) -> float:
+def _p(observed: Floats, null: Floats) -> Floats:
     """Monte Carlo p with the observed value among the simulated; equal to the last digits is equal."""
-    reached = len(null) - int(np.searchsorted(null, observed - 1e-12, side="left"))
-    return (reached + 1) / (len(null) + 1)
+    reached = len(null) - np.searchsorted(null, observed - 1e-12, side="left")
+    p: Floats = (reached + 1) / (len(null) + 1)
+    return p
 
 
 @lru_cache(maxsize=64)
-def _null(n: int, simulations: int, seed: int) -> tuple[float, ...]:
+def _null(n: int, simulations: int, seed: int) -> Floats:
     """Dips of uniform samples, ascending."""
     generator = np.random.default_rng([seed, n, 0])
-    return tuple(sorted(map(dip, generator.random((simulations, n)).tolist())))
+    return np.sort(_dips(generator.random((simulations, n))))
+
+
+def _dips(samples: Floats) -> Floats:
+    """Of each of `samples[sample, value]`."""
+    return np.fromiter(map(dip, samples.tolist()), np.float64, len(samples))
 
 
 def _sample(values: ArrayLike) -> Floats | Degenerate:

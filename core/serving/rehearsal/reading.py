@@ -72,15 +72,19 @@ def read(system: str, user: str) -> Reading:
 
 
 def _sections(text: str, tags: tuple[str, ...]) -> list[Section]:
-    pattern = re.compile(rf"<({'|'.join(tags)})((?:\s+[\w-]+=\"[^\"]*\")*)\s*>(.*?)</\1>", re.DOTALL)
-    return [
-        Section(
-            tag=match.group(1),
-            text=match.group(3),
-            attributes={name: html.unescape(value) for name, value in _ATTRIBUTE.findall(match.group(2))},
-        )
-        for match in pattern.finditer(text)
-    ]
+    """In order; one that is not closed is none, and what stands in it is looked at by itself."""
+    opening = re.compile(rf"<({'|'.join(tags)})((?:\s+[\w-]+=\"[^\"]*\")*)\s*>")
+    found, place = [], 0
+    while match := opening.search(text, place):
+        tag, attributes = match.groups()
+        end = text.find(closing := f"</{tag}>", match.end())
+        if end < 0:
+            place = match.start() + 1
+            continue
+        named = {name: html.unescape(value) for name, value in _ATTRIBUTE.findall(attributes)}
+        found.append(Section(tag, text[match.end() : end], named))
+        place = end + len(closing)
+    return found
 
 
 def restored(text: str) -> str:
