@@ -23,7 +23,7 @@ from core.cluster.answers import RESTARTS
 from core.cluster.bundles import Answering
 from core.cluster.gathering import GatheringEmbedder
 from core.cluster.packing import packed, unpacked
-from core.lab.process import collect_rarely
+from core.lab.process import collect_rarely, stand_back
 from core.model.record import FewShotRecord
 from core.model.retrieval import IndexManifest
 from core.model.specs import (
@@ -59,6 +59,9 @@ _SHARED: dict[str, Any] = {
 class _Host:
     """A workshop that is opened with the first call."""
 
+    stands_back = True
+    """Whether others have the processor first."""
+
     def __init__(self, opening: OpenLocal, places: Places, runtime: RuntimeSpec, budget: Budget | None = None) -> None:
         self._opening = opening
         self._budget = budget
@@ -71,6 +74,8 @@ class _Host:
         # What is written is waited for, and its thread needs Python several times for each file.
         sys.setswitchinterval(SWITCH_S)
         collect_rarely()
+        if self.stands_back:
+            stand_back()
         self._answering = Answering(self)
 
     async def ready(self) -> None:
@@ -172,6 +177,8 @@ class EmbedderActor(_Host):
 @ray.remote(**_SHARED)
 class LlmActor(_Host):
     """All calls to one provider under one key: one quota, one budget, one recorder, whatever node asks."""
+
+    stands_back = False
 
     async def open(self, spec: ModelSpec, role: str, acting: RehearsalSpec | None) -> None:
         """Open the caller of `spec`, so that what is wrong with it is told before the first call."""

@@ -9,7 +9,7 @@ import ray  # noqa: TID251 - this package is the edge where Ray is known
 from core.cluster import proxies as _what_sources_hold  # noqa: F401 - loaded as the worker starts
 from core.cluster.packing import packed
 from core.lab.inline import closed_after
-from core.lab.process import collect_rarely
+from core.lab.process import collect_rarely, stand_back
 
 CELLS_AT_ONCE = 1000
 """Cells that wait on others take no processor; how many run is the laboratory's to say."""
@@ -22,6 +22,7 @@ class CellWorker:
     async def ready(self, known: object) -> None:  # noqa: ARG002 - it has been loaded by now
         """Answered once the worker has a place, and has loaded what it takes to understand `known`."""
         collect_rarely()
+        stand_back()
 
     async def rows(self, source: Callable[[], AsyncIterator[object]]) -> AsyncIterator[bytes]:
         """What `source()` yields, in its order, packed."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from pathlib import Path
 
 PROC = Path("/proc")
+BEHIND = 10
+"""Steps of niceness."""
 
 
 def collect_rarely() -> None:
@@ -18,6 +21,15 @@ def collect_rarely() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
+
+
+def stand_back() -> None:
+    """Let other processes have the processor first, for good: for work of which there is always more waiting.
+
+    The callers of language models must have it at once: a place among the calls in flight is held until they do.
+    """
+    if sys.platform != "win32":
+        os.nice(BEHIND)
 
 
 def this_process() -> str:
