@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -140,14 +141,13 @@ class Msvl:
 def _load(config: MsvlConfig) -> None:
     """Import what the record and the report will need: seconds that pass while others open what is asked for."""
     from core.adapters.llm import describe
-    from core.lab import report
-    from core.measure import summary
-    from experiments import contenders, history
 
     for suite in config.suites:
         describe(suite.generator, "generator")
         describe(suite.judge, "judge")
-    del report, summary, contenders, history
+    for module in ("core.lab.report", "core.measure.summary", "experiments.contenders", "experiments.history",
+                   "scipy.stats"):  # fmt: skip
+        importlib.import_module(module)
 
 
 async def _opened(config: MsvlConfig, workspace: Workspace, clock: Clock) -> dict[str, OpenSuite]:

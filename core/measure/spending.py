@@ -53,7 +53,5 @@ def _distinct(rows: Iterable[RowWithCalls]) -> list[Call]:
 
 
 def _sum(calls: list[Call]) -> Spend:
-    usage = Usage()
-    for call in calls:
-        usage += call.usage
+    usage = Usage(**{count: sum(getattr(call.usage, count) for call in calls) for count in Usage.model_fields})
     return Spend(calls=len(calls), usage=usage, usd=math.fsum(call.cost_usd for call in calls))
