@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from core.adapters.record import RecordingMode, Recordings
 from core.adapters.recording import DamagedRecording, Recording, decode, encode
 from core.errors import RecordingMissing, StoreError
-from core.model.frozen import digest
+from core.model.frozen import canonical_json, digest
 from core.model.prompt import StopReason, Usage
 
 KEY = digest("a request")
@@ -79,6 +79,18 @@ def test_any_changed_byte_is_detected(data: st.DataObject) -> None:
     except DamagedRecording:
         return
     assert changed == recording(), "only spelling that means the same may pass"
+
+
+def test_recordings_of_before_they_were_written_in_the_order_sent_are_read() -> None:
+    """Their bytes were canonical JSON, whose digest is that of the bytes."""
+    written = f'{{"recording":{canonical_json(recording())},"sha256":"{digest(recording())}"}}'.encode()
+    assert decode(written, KEY) == recording()
+
+
+def test_the_request_is_kept_in_the_order_it_was_sent_in() -> None:
+    request = {"z": 1, "a": {"y": [1.0, None], "b": "¿"}}
+    kept = decode(encode(recording(request=request)), KEY).request
+    assert (list(kept), list(kept["a"])) == (["z", "a"], ["y", "b"])
 
 
 def test_a_recording_under_another_name_is_detected() -> None:

@@ -149,3 +149,10 @@ def test_an_unknown_task_is_no_error() -> None:
 def test_a_query_is_the_words_of_weight_on_one_line(question: str, language: str, query: str) -> None:
     reading = read(*texts(reformulate_prompt(golden(question, language), MODEL, repeat=0)))
     assert reformulate(reading) == query
+
+
+def test_a_section_that_is_not_closed_is_none_and_what_it_holds_is_read() -> None:
+    reading = read("", '<context a="1"> <question b="&lt;">Which?</question> <answer>none')
+    assert [(section.tag, section.text, dict(section.attributes)) for section in reading.sections] == [
+        ("question", "Which?", {"b": "<"})
+    ]

@@ -1,0 +1,38 @@
+"""Workers that start while the rest opens, and what they are like when the first cell comes."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import sys
+from collections.abc import AsyncIterator
+
+import psutil
+import pytest
+
+from core.cluster.pool import RayPool
+from core.model.specs import RaySpec
+from experiments.leakage import Leakage
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(120)]
+
+PYTHONS_OWN = 700
+"""Allocations between two looks of the collector."""
+
+
+async def seen() -> AsyncIterator[tuple[int, bool, int, int]]:
+    yield os.getpid(), "experiments.leakage" in sys.modules, os.nice(0), gc.get_threshold()[0]
+
+
+async def test_they_know_the_experiment_stand_back_and_end_with_the_context(own_ray: None) -> None:
+    pool = RayPool(RaySpec(workers=2, cpus_per_worker=0.5), cells=2, known=Leakage())
+    with pool.hired():
+        both = await asyncio.gather(*(anext(pool.run(seen)) for _ in range(2)))
+        processes = [psutil.Process(pid) for pid, *_ in both]
+    assert processes[0] != processes[1]
+    for _, knows, niceness, threshold in both:
+        assert knows
+        assert niceness > os.nice(0)
+        assert threshold > PYTHONS_OWN
+    assert not psutil.wait_procs(processes, timeout=20)[1]
