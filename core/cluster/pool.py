@@ -153,8 +153,8 @@ class RayPool:
         """Fill the seats that are empty."""
         kind: Any = CellWorker
         while len(self._seats) < self._size():
-            worker = kind.options(num_cpus=self._spec.cpus_per_worker, scheduling_strategy="SPREAD").remote()
-            self._seats.append(_Seat(worker, asyncio.ensure_future(_placed(worker, self._known))))
+            worker = kind.options(num_cpus=self._spec.cpus_per_worker, scheduling_strategy="SPREAD").remote(self._known)
+            self._seats.append(_Seat(worker, asyncio.ensure_future(_placed(worker))))
 
     def _dismiss(self, seat: _Seat) -> None:
         if seat in self._seats:
@@ -163,8 +163,8 @@ class RayPool:
         ray.kill(seat.worker)
 
 
-async def _placed(worker: Any, known: object) -> None:
-    await worker.ready.remote(known)
+async def _placed(worker: Any) -> None:
+    await worker.ready.remote()
 
 
 async def _stopped(rows: Any) -> None:

@@ -75,8 +75,8 @@ def is_own(spec: RaySpec) -> bool:
 def _connect(address: str, spec: RaySpec) -> None:
     quiet = {"logging_level": "ERROR", "log_to_driver": False}
     if address == OWN:
-        # On loopback alone: nobody else is to send work to it. And no process is nicer than the driver, which waits for
-        # all of them.
+        # On loopback alone: nobody else is to send work to it. Which processes stand back is theirs to say, not Ray's,
+        # which would have all of them do so.
         ray.init(
             OWN, include_dashboard=False, object_store_memory=spec.object_store_mb << 20, _node_ip_address=LOOPBACK,
             _system_config={"worker_niceness": 0}, **quiet,

@@ -19,10 +19,13 @@ CELLS_AT_ONCE = 1000
 class CellWorker:
     """Runs sources on its event loop. It is not restarted: the cells it had must first be told what they lost."""
 
-    async def ready(self, known: object) -> None:  # noqa: ARG002 - it has been loaded by now
-        """Answered once the worker has a place, and has loaded what it takes to understand `known`."""
+    def __init__(self, known: object) -> None:  # noqa: ARG002 - its modules have been loaded by now, which is its use
+        """With what it takes to understand `known`."""
         collect_rarely()
         stand_back()
+
+    async def ready(self) -> None:
+        """Answered once the worker has a place and has started, and for as long as its process does anything."""
 
     async def rows(self, source: Callable[[], AsyncIterator[object]]) -> AsyncIterator[bytes]:
         """What `source()` yields, in its order, packed."""
