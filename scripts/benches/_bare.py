@@ -1,0 +1,42 @@
+"""What a campaign asked, asked again by the SDK alone, which keeps nothing. `python _bare.py RUN URL IN_FLIGHT`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import anthropic
+import httpx2
+
+
+def seconds(run: Path, url: str, in_flight: int) -> float:
+    """Wall time of all recorded requests of `run` in a process of their own, from the first to the last reply."""
+    words = [sys.executable, __file__, str(run), url, str(in_flight)]
+    return float(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+
+
+async def _asked(bodies: list[dict[str, Any]], url: str, in_flight: int) -> float:
+    waiting = iter(bodies)
+    client = anthropic.AsyncAnthropic(
+        api_key="bare", base_url=url, max_retries=0, http_client=anthropic.DefaultAioHttpClient()
+    )
+
+    async def ask() -> None:
+        for body in waiting:
+            await client.post("/v1/messages", cast_to=httpx2.Response, body=body)
+
+    async with client:
+        started = perf_counter()
+        await asyncio.gather(*(ask() for _ in range(in_flight)))
+        return perf_counter() - started
+
+
+if __name__ == "__main__":
+    files = Path(sys.argv[1], "recordings").glob("*/*.json")
+    found = [json.loads(file.read_bytes())["recording"]["request"] for file in files]
+    print(asyncio.run(_asked(found, sys.argv[2], int(sys.argv[3]))))
