@@ -14,10 +14,11 @@ import anthropic
 import httpx2
 
 
-def seconds(run: Path, url: str, in_flight: int) -> float:
-    """Wall time of all recorded requests of `run` in a process of their own, from the first to the last reply."""
+def asked_alone(run: Path, url: str, in_flight: int) -> tuple[int, float]:
+    """How many requests `run` recorded, and the seconds that all of them take in a process of their own."""
     words = [sys.executable, __file__, str(run), url, str(in_flight)]
-    return float(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+    requests, seconds = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
+    return int(requests), float(seconds)
 
 
 async def _asked(bodies: list[dict[str, Any]], url: str, in_flight: int) -> float:
@@ -39,4 +40,4 @@ async def _asked(bodies: list[dict[str, Any]], url: str, in_flight: int) -> floa
 if __name__ == "__main__":
     files = Path(sys.argv[1], "recordings").glob("*/*.json")
     found = [json.loads(file.read_bytes())["recording"]["request"] for file in files]
-    print(asyncio.run(_asked(found, sys.argv[2], int(sys.argv[3]))))
+    print(len(found), asyncio.run(_asked(found, sys.argv[2], int(sys.argv[3]))))

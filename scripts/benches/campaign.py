@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
-from _bare import seconds
+from _bare import asked_alone
 from _bars import Bar, conclude
 from _campaign import QUIET, Campaign, counting_model
 from _nodes import scaling
@@ -35,8 +35,8 @@ def whole(root: Path) -> Iterator[Bar]:
         campaign.run()
         ideal = model.requests * LATENCY_S / IN_FLIGHT
         print(f"     {model.requests} requests, {campaign.elapsed_s:.1f} s, ideal {ideal:.1f} s", flush=True)
-        alone = seconds(campaign.folder, url, IN_FLIGHT)
-        print(f"     the same requests by the SDK alone: {alone:.1f} s, {campaign.elapsed_s / alone:.2f} x", flush=True)
+        repeated, alone = asked_alone(campaign.folder, url, IN_FLIGHT)
+        print(f"     {repeated} by the SDK alone: {alone:.1f} s, {campaign.elapsed_s / alone:.2f} x", flush=True)
         yield Bar("6 suites x 5 runs x 50 questions over ideal", campaign.elapsed_s / ideal, AT_MOST, 1.25, "x")
         sent = model.requests
         for workers in (1, 2, 4):
