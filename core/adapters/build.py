@@ -20,7 +20,7 @@ from core.adapters.llm.surfaces import takes_batches
 from core.adapters.parser import opening as parser
 from core.adapters.parser.access import Access
 from core.adapters.parser.pool import PoolPolicy
-from core.adapters.record import RecordingMode, Recordings
+from core.adapters.record import Recordings, recorder
 from core.errors import EmbedderUnavailable, IndexUnavailable
 from core.model.frozen import Frozen, digest
 from core.model.record import FewShotRecord, FewShotStatus
@@ -61,7 +61,7 @@ class Workshop:
         self._runtime = runtime
         self._clock = clock
         self._opened: dict[str, Any] = {}
-        self._recordings: dict[Path, Recordings] = {}
+        self._recordings: dict[tuple[Path, str], Recordings] = {}
         self._in_flight = InFlight(runtime.concurrency)
         self._limiters: dict[str, Limiter] = {}
         self._steering = Steering()
@@ -105,7 +105,9 @@ class Workshop:
                 role=role,
                 base_url=await self._base_url(spec, role, acting),
                 prices=load_prices(self._places.configs / PRICES),
-                recordings=self._replies(acting if spec.provider is Provider.REHEARSAL else None),
+                recordings=await self._replies(
+                    acting if spec.provider is Provider.REHEARSAL else None, channel_of(spec, role, runtime)
+                ),
                 ledger=await self.budget(),
                 limiter=await self._limiter(channel_of(spec, role, runtime), transport),
                 clock=self._clock,
@@ -200,11 +202,18 @@ class Workshop:
 
         return await self._once(["rehearsal", behaviour], opening)
 
-    def _replies(self, acting: RehearsalSpec | None) -> Recordings:
-        """A model's recorded replies. Rehearsal models of one name that behave differently must not share theirs."""
+    async def _replies(self, acting: RehearsalSpec | None, channel: str) -> Recordings:
+        """A model's recorded replies. Rehearsal models of one name that behave differently must not share theirs.
+
+        Each channel writes a file of its own, since it may have a process of its own.
+        """
         run = self._places.recordings.parent
         folder = self._places.recordings if acting is None else self._rehearsed(acting)
-        return self._recordings.setdefault(folder, Recordings(folder, RecordingMode.RECORD, below=run))
+        async with self._opening:
+            if (folder, channel) not in self._recordings:
+                replies = recorder(folder, self._clock, writer=digest(channel)[:8], below=run)
+                self._recordings[folder, channel] = await self._enter(replies)
+            return self._recordings[folder, channel]
 
     def _rehearsed(self, acting: RehearsalSpec) -> Path:
         return self._places.recordings / f"rehearsal-{digest(acting)[:8]}"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from core.adapters.lines import Lines, read, writing
+from core.adapters.lines import Lines, read, texts, writing
 from core.adapters.record import replies_in
 from core.adapters.recording import Recording
 from core.errors import StoreError
@@ -101,13 +101,13 @@ class LedgerBook:
             hold=hold, address=claim.address, role=claim.role, model=claim.model, tokens=worst.tokens, usd=worst.usd
         )
         if self._capped:
-            await self._lines.append(entry.model_dump_json())
+            await self._lines.append(entry.model_dump_json().encode())
         else:
-            self._lines.note(entry.model_dump_json())
+            self._lines.note(entry.model_dump_json().encode())
 
     def settled(self, hold: str, actual: Spend) -> None:
         """Goes with the next hold, or at the end."""
-        self._lines.note(Settled(settled=hold, tokens=actual.tokens, usd=actual.usd).model_dump_json())
+        self._lines.note(Settled(settled=hold, tokens=actual.tokens, usd=actual.usd).model_dump_json().encode())
 
 
 @contextlib.asynccontextmanager
@@ -117,16 +117,16 @@ async def open_ledger(recordings: Path, cap: BudgetSpec, clock: Clock) -> AsyncI
     Raises StoreError when the file is damaged, cannot be written, or is another process's.
     """
     async with writing(recordings / FILE, clock) as lines:
-        entries = parsed(lines.found, recordings / FILE)
+        entries = parsed(texts(lines.found), recordings / FILE)
         replies = await asyncio.to_thread(replies_in, recordings)
-        lines.note(Opened(opened=clock.now(), cap=cap).model_dump_json())
+        lines.note(Opened(opened=clock.now(), cap=cap).model_dump_json().encode())
         yield Ledger(cap, balance(entries, replies), LedgerBook(lines, cap))
 
 
 def accounts_of(recordings: Path) -> Accounts:
     """What the run whose recordings are in `recordings` has spent, also while it runs. Raises StoreError."""
     # The ledger first: a reply that is recorded meanwhile then answers a hold; the other way round it would be lost.
-    entries = parsed(read(recordings / FILE), recordings / FILE)
+    entries = parsed(texts(read(recordings / FILE)), recordings / FILE)
     return accounts(entries, replies_in(recordings))
 
 

@@ -10,15 +10,16 @@ import asyncio
 import contextlib
 import fcntl
 import os
-from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Protocol
 
-from core.disk import is_object, make_folder, objects, require_same, store_error, sync_folder, within
-from core.errors import AssayError, StoreError
+from core.disk import each, is_object, listing, make_folder, objects, require_same, store_error, sync_folder, within
+from core.disk import read as read_file
+from core.errors import StoreError
 from core.ports import Clock
 
 PATIENCE_S = 30.0
@@ -26,57 +27,108 @@ PATIENCE_S = 30.0
 LOOK_S = 0.2
 MANY = 64
 """Lines that nobody waits for are written in bunches of so many."""
+_SUFFIX, _PARTS = ".jsonl", ".parts"
+"""Of a file, and of the folder of objects that stands in for one."""
+
+
+Pieces = Mapping[Path, bytes]
+"""The file, or each object that stands in for a part of it, in order -> the whole lines there."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a line is, without its newline."""
+
+    file: Path
+    """The file, or the object."""
+    start: int
+    length: int
 
 
 class Tail(Protocol):
     """Where lines are added. Blocking; one thread at a time uses it."""
 
-    def append(self, batch: bytes) -> None:
-        """Add whole lines, durable on return. Raises StoreError."""
+    def append(self, batch: bytes) -> tuple[Path, int]:
+        """Add whole lines, durable on return; the file or object they went to, and where they begin there.
+
+        Raises StoreError.
+        """
 
     def close(self) -> None:
         """Let go of it."""
 
 
 class Lines:
-    """The lines found on opening, and the way to add more."""
+    """The lines found on opening, and the way to add more, on one event loop."""
 
-    def __init__(self, found: bytes, tail: Tail) -> None:
-        self.found = tuple(line.decode("utf-8", "replace") for line in found.split(b"\n") if line)
+    def __init__(self, found: Pieces, tail: Tail) -> None:
+        self.found = found
         self._tail = tail
-        self._waiting: deque[bytes] = deque()
-        self._failure: AssayError | None = None
+        self._waiting: list[bytes] = []
+        self._size = 0
+        self._next: asyncio.Future[tuple[Path, int]] | None = None
+        self._writing: asyncio.Task[None] | None = None
+        self._failure: Exception | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="lines")
 
-    async def append(self, line: str) -> None:
+    async def append(self, line: bytes) -> Place:
         """Add `line`; durable on return. Raises StoreError, for good: nothing is appended after a failure."""
-        self._waiting.append(line.encode() + b"\n")
-        # Cancelling the waiter must not abandon a write that is under way: the thread finishes it in any case.
-        await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._thread, self._flush))
+        start = self._add(line)
+        # Cancelling the waiter must not abandon a write that others wait for, too.
+        file, begin = await asyncio.shield(self._written())
+        return Place(file, begin + start, len(line))
 
-    def note(self, line: str) -> None:
+    def note(self, line: bytes) -> None:
         """Add `line` soon: with the next append, with enough others, or when it is closed. A failure shows then."""
-        self._waiting.append(line.encode() + b"\n")
+        self._add(line)
         if len(self._waiting) >= MANY:
-            flushed = asyncio.get_running_loop().run_in_executor(self._thread, self._flush)
-            flushed.add_done_callback(lambda done: done.cancelled() or done.exception())
+            self._written()
 
     async def close(self) -> None:
         """Write what waits, and let go of the file."""
         try:
-            await asyncio.get_running_loop().run_in_executor(self._thread, self._flush)
+            if self._waiting:
+                await self._written()
+            elif self._writing is not None:
+                await self._writing
+            if self._failure is not None:
+                raise self._failure
         finally:
             self._thread.shutdown()
             self._tail.close()
 
-    def _flush(self) -> None:
+    def _add(self, line: bytes) -> int:
+        """Where it begins in the batch that will be written next."""
+        start = self._size
+        self._waiting.append(line)
+        self._size += len(line) + len(b"\n")
+        return start
+
+    def _written(self) -> asyncio.Future[tuple[Path, int]]:
+        """When all that waits now is durable: the batch after the one that is being written."""
+        if self._next is None:
+            self._next = asyncio.get_running_loop().create_future()
+            if self._writing is None or self._writing.done():
+                self._writing = asyncio.create_task(self._write())
+        return self._next
+
+    async def _write(self) -> None:
+        while self._next is not None:
+            outcome, batch = self._next, b"\n".join([*self._waiting, b""])
+            self._next, self._waiting, self._size = None, [], 0
+            try:
+                outcome.set_result(await asyncio.get_running_loop().run_in_executor(self._thread, self._append, batch))
+            except Exception as error:  # noqa: BLE001 - it is theirs who wait
+                outcome.set_exception(error)
+                outcome.exception()  # whether somebody waits or not
+
+    def _append(self, batch: bytes) -> tuple[Path, int]:
+        """In the thread."""
         if self._failure is not None:
             raise self._failure
-        batch = b"".join(self._waiting.popleft() for _ in range(len(self._waiting)))
         try:
-            if batch:
-                self._tail.append(batch)
-        except AssayError as error:
+            return self._tail.append(batch)
+        except Exception as error:
             self._failure = error
             raise
 
@@ -97,18 +149,35 @@ async def writing(file: Path, clock: Clock) -> AsyncIterator[Lines]:
         await asyncio.shield(lines.close())
 
 
-def read(file: Path) -> tuple[str, ...]:
-    """The whole lines of `file`, while somebody else may be writing; none where there is no file. Raises StoreError."""
-    if is_object(file):
-        content = b"".join(objects.read_all(_parts(file), ".jsonl").values())
-    else:
-        try:
-            content = file.read_bytes()
-        except FileNotFoundError:
-            return ()
-        except OSError as error:
-            raise store_error(error, file) from error
-    return tuple(line.decode("utf-8", "replace") for line in content[: content.rfind(b"\n") + 1].split(b"\n") if line)
+def read(file: Path) -> Pieces:
+    """What `file` holds, while somebody else may be writing; nothing where there is no file. Raises StoreError.
+
+    A run may have been copied from a folder to a store or back: what cannot grow here was there first.
+    """
+    content = read_file(file)
+    whole = {} if content is None else {file: _whole(content)}
+    return {**whole, **_parts_of(file)} if is_object(file) else {**_parts_of(file), **whole}
+
+
+def files_in(folder: Path, suffix: str) -> Sequence[Path]:
+    """The files of lines right in `folder` whose names end so, sorted. Raises StoreError."""
+    names = {name for name in listing(folder) if name.endswith((suffix, suffix.replace(_SUFFIX, _PARTS)))}
+    return sorted({(folder / name).with_suffix(_SUFFIX) for name in names})
+
+
+def texts(pieces: Pieces) -> tuple[str, ...]:
+    """The lines in `pieces`."""
+    return tuple(line.decode("utf-8", "replace") for line, _ in placed(pieces))
+
+
+def placed(pieces: Pieces) -> Iterator[tuple[bytes, Place]]:
+    """The lines in `pieces` that are not empty, and where they are."""
+    for file, content in pieces.items():
+        start = 0
+        for line in content.split(b"\n"):
+            if line:
+                yield line, Place(file, start, len(line))
+            start += len(line) + 1
 
 
 async def _in_a_file(file: Path, clock: Clock) -> Lines:
@@ -123,7 +192,7 @@ async def _in_a_file(file: Path, clock: Clock) -> Lines:
     except BaseException:
         os.close(descriptor)
         raise
-    return Lines(found, _FileTail(descriptor, file))
+    return Lines({**await asyncio.to_thread(_parts_of, file), file: found}, _FileTail(descriptor, file))
 
 
 async def _lock(descriptor: int, file: Path, clock: Clock) -> None:
@@ -150,7 +219,7 @@ def _reopened(descriptor: int, file: Path) -> bytes:
     """What is in it, once the end that an interrupted write tore is cut off."""
     try:
         content = file.read_bytes()
-        whole = content[: content.rfind(b"\n") + 1]
+        whole = _whole(content)
         if len(whole) < len(content):
             os.ftruncate(descriptor, len(whole))
         os.fsync(descriptor)
@@ -164,12 +233,11 @@ class _FileTail:
     def __init__(self, descriptor: int, file: Path) -> None:
         self._descriptor = descriptor
         self._file = file
-
         self._under_way = False
 
-    def append(self, batch: bytes) -> None:
+    def append(self, batch: bytes) -> tuple[Path, int]:
         self._under_way = True
-        within(lambda: self._append(batch), self._file)
+        return self._file, within(lambda: self._append(batch), self._file)
 
     def close(self) -> None:
         """Close the file, unless a write that was given up at its deadline still has it."""
@@ -177,7 +245,7 @@ class _FileTail:
             with contextlib.suppress(OSError):
                 os.close(self._descriptor)
 
-    def _append(self, batch: bytes) -> None:
+    def _append(self, batch: bytes) -> int:
         start = os.fstat(self._descriptor).st_size
         try:
             rest = batch
@@ -191,11 +259,17 @@ class _FileTail:
             raise store_error(error, self._file) from error
         finally:
             self._under_way = False
+        return start
+
+
+def _whole(content: bytes) -> bytes:
+    """Without the end of a line that is still being written, or never was."""
+    return content[: content.rfind(b"\n") + 1]
 
 
 def _on_a_store(file: Path) -> Lines:
-    parts = objects.read_all(_parts(file), ".jsonl")
-    return Lines(b"".join(parts.values()), _ObjectTail(file, len(parts)))
+    found = read(file)
+    return Lines(found, _ObjectTail(file, len(found) - (file in found)))
 
 
 class _ObjectTail:
@@ -203,8 +277,8 @@ class _ObjectTail:
         self._file = file
         self._numbers = count(parts + 1)
 
-    def append(self, batch: bytes) -> None:
-        part = _parts(self._file) / f"{next(self._numbers):08}.jsonl"
+    def append(self, batch: bytes) -> tuple[Path, int]:
+        part = _folder(self._file) / f"{next(self._numbers):08}{_SUFFIX}"
         try:
             objects.create(part, batch)
         except FileExistsError as error:
@@ -213,10 +287,16 @@ class _ObjectTail:
                 raise StoreError(
                     f"{part} was written by another driver", file=str(part), remedy="stop one, then `assay resume`"
                 ) from error
+        return part, 0
 
     def close(self) -> None:
         """Nothing is open."""
 
 
-def _parts(file: Path) -> Path:
-    return file.with_suffix(".parts")
+def _parts_of(file: Path) -> Pieces:
+    folder = _folder(file)
+    return {folder / name: content for name, content in each(folder, _SUFFIX)}
+
+
+def _folder(file: Path) -> Path:
+    return file.with_suffix(_PARTS)

@@ -16,7 +16,7 @@ from core.adapters.llm.surfaces import wire_to
 from core.adapters.llm.wire import Wire
 from core.adapters.offline import Reach, shut_off
 from core.adapters.parser.inprocess import InProcessParser
-from core.adapters.record import RecordingMode, Recordings
+from core.adapters.record import Recordings
 from core.errors import LlmUnavailable
 from core.model.prompt import Completion, Prompt
 from core.model.record import RunRecord
@@ -83,7 +83,7 @@ class _ReplayWorkshop(Workshop):
             folder = (
                 self._rehearsed(acting) if acting and spec.provider is Provider.REHEARSAL else self._places.recordings
             )
-            recordings = Recordings(folder, RecordingMode.REPLAY)
+            recordings = Recordings(folder)
             return RecordedLlm(wire_to(spec, role, NOWHERE), _surface(self._record, spec, role), recordings)
 
         return await self._once(["llm", role, spec, acting], opening)

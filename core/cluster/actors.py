@@ -92,7 +92,10 @@ class _Host:
     async def _opened(self, which: bytes, opening: Callable[[Workshop], Awaitable[Any]]) -> Any:
         """What `opening` opens for the specification in `which`. Looked up by its bytes, which cost no reading."""
         if which not in self._by_spec:
-            self._by_spec[which] = await opening(await self._workshop())
+            shop = await self._workshop()
+            async with self._one_opens:
+                if which not in self._by_spec:
+                    self._by_spec[which] = await opening(shop)
         return self._by_spec[which]
 
     async def _workshop(self) -> Workshop:

@@ -6,7 +6,19 @@ store that stands in for one; only this package knows which. Blocking: an event 
 
 from __future__ import annotations
 
-from core.disk.anywhere import dated, each, folders, is_file, make_folder, move, read, remove, replace
+from core.disk.anywhere import (
+    dated,
+    each,
+    folders,
+    is_file,
+    listing,
+    make_folder,
+    move,
+    read,
+    read_part,
+    remove,
+    replace,
+)
 from core.disk.deadline import left_behind, within
 from core.disk.faults import require_same, store_error
 from core.disk.files import sync_folder
@@ -21,10 +33,12 @@ __all__ = [
     "is_file",
     "is_object",
     "left_behind",
+    "listing",
     "location",
     "make_folder",
     "move",
     "read",
+    "read_part",
     "remove",
     "replace",
     "require_same",

@@ -26,6 +26,13 @@ def read(file: Path) -> bytes | None:
     return objects.read(file) if is_object(file) else within(lambda: files.read(file), file)
 
 
+def read_part(file: Path, start: int, length: int) -> bytes | None:
+    """`length` bytes of `file` from `start` on, fewer where it ends; None where there is none. Raises StoreError."""
+    if is_object(file):
+        return objects.read_part(file, start, length)
+    return within(lambda: files.read_part(file, start, length), file)
+
+
 def each(folder: Path, suffix: str = "") -> Iterator[tuple[str, bytes]]:
     """Name and content of the files right in `folder` whose names end so, sorted. Raises StoreError."""
     if is_object(folder):
@@ -40,6 +47,11 @@ def each(folder: Path, suffix: str = "") -> Iterator[tuple[str, bytes]]:
 def folders(root: Path) -> Sequence[Path]:
     """The folders right below `root`, sorted; none where it is not there. Raises StoreError."""
     return objects.folders(root) if is_object(root) else within(lambda: files.folders(root), root)
+
+
+def listing(folder: Path) -> frozenset[str]:
+    """The names right in `folder`, of files and of folders; none where it is not there. Raises StoreError."""
+    return objects.listing(folder) if is_object(folder) else within(lambda: files.listing(folder), folder)
 
 
 def is_file(file: Path) -> bool:

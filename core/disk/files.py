@@ -15,25 +15,14 @@ _serial = itertools.count()
 
 def replace(file: Path, content: bytes) -> None:
     """Write beside `file`, sync, rename. Raises StoreError; a kill leaves at most a `.part` file."""
-    replace_all([(file, content)])
-
-
-def replace_all(contents: Sequence[tuple[Path, bytes]]) -> None:
-    """As replace, for several files: durable on return, in no order before. Raises StoreError for the first failure."""
-    parts: list[tuple[Path, Path]] = []
+    part = file.with_name(f".{file.name}.{os.getpid()}-{next(_serial)}.part")
     try:
-        for file, content in contents:
-            part = file.with_name(f".{file.name}.{os.getpid()}-{next(_serial)}.part")
-            parts.append((part, file))
-            _write(part, content)
-        for part, file in parts:
-            part.replace(file)
-        for folder in {file.parent for _, file in parts}:
-            sync_folder(folder)
+        _write(part, content)
+        part.replace(file)
+        sync_folder(file.parent)
     except OSError as error:
-        for part, _ in parts:
-            with contextlib.suppress(OSError):
-                part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
         raise store_error(error, file) from error
 
 
@@ -58,6 +47,17 @@ def read(file: Path) -> bytes | None:
         raise store_error(error, file) from error
 
 
+def read_part(file: Path, start: int, length: int) -> bytes | None:
+    """`length` bytes of `file` from `start` on; None where there is none. Raises StoreError."""
+    try:
+        with file.open("rb", buffering=0) as opened:
+            return os.pread(opened.fileno(), length, start)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise store_error(error, file) from error
+
+
 def folders(root: Path) -> Sequence[Path]:
     """The folders right below `root`, sorted; none where it is not there. Raises StoreError."""
     try:
@@ -66,6 +66,16 @@ def folders(root: Path) -> Sequence[Path]:
         return ()
     except OSError as error:
         raise store_error(error, root) from error
+
+
+def listing(folder: Path) -> frozenset[str]:
+    """The names right in `folder`; none where it is not there. Raises StoreError."""
+    try:
+        return frozenset(path.name for path in folder.iterdir())
+    except FileNotFoundError:
+        return frozenset()
+    except OSError as error:
+        raise store_error(error, folder) from error
 
 
 def remove(file: Path) -> None:

@@ -68,6 +68,13 @@ def read(file: Path) -> bytes | None:
     return None
 
 
+def read_part(file: Path, start: int, length: int) -> bytes | None:
+    """`length` bytes of `file` from `start` on; None where there is none. Raises StoreError, ConfigError."""
+    with contextlib.suppress(FileNotFoundError):
+        return bytes(_asked(file, lambda store, key: store.cat_file(key, start=start, end=start + length)))
+    return None
+
+
 def each(folder: Path, suffix: str) -> Iterator[tuple[str, bytes]]:
     """Name and content of the objects right in `folder` whose names end so, sorted; BATCH requests at a time."""
     listed = [name for name in names(folder) if name.endswith(suffix)]

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import Any, Generic, TypeVar
 
-from core.disk import files, objects
 from core.disk.deadline import be_bounded, deadline_s, given_up, too_late
-from core.disk.locations import is_object
-from core.errors import AssayError
 
 Result = TypeVar("Result")
 
@@ -62,9 +57,6 @@ class StorageQueue:
         self._waiting: SimpleQueue[_Piece[Any]] = SimpleQueue()
         self._threads = 0
         self._counting = Lock()
-        self._to_replace: deque[tuple[Path, bytes]] = deque()
-        self._replacing = Lock()
-        self._failure: AssayError | None = None
 
     async def do(self, work: Callable[[], Result], file: object) -> Result:
         """What `work` returns or raises; StoreError as core.disk.within. Cancelling the wait leaves the work alone."""
@@ -80,24 +72,6 @@ class StorageQueue:
                 raise
             given_up(lambda: piece.is_done)
             raise too_late(file, self._limit_s) from None
-
-    async def replace(self, file: Path, content: bytes) -> None:
-        """As core.disk.replace. Files that wait together become durable together; after a failure none does."""
-        if is_object(file):
-            return await self.do(lambda: objects.put(file, content), file)
-        self._to_replace.append((file, content))
-        return await self.do(self._replace_waiting, file)
-
-    def _replace_waiting(self) -> None:
-        """One thread at a time: whoever comes while its file is being written learns what became of it."""
-        with self._replacing:
-            try:
-                if self._failure is None:
-                    files.replace_all([self._to_replace.popleft() for _ in range(len(self._to_replace))])
-            except AssayError as error:
-                self._failure = error
-            if self._failure is not None:
-                raise self._failure
 
     def _staff(self) -> None:
         """See that somebody works; others come when work piles up, and go when it is done."""

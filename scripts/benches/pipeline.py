@@ -14,7 +14,7 @@ from _bars import Bar, conclude
 from core.adapters.clock import SystemClock
 from core.adapters.llm import open_llm
 from core.adapters.llm.prices import PriceTable
-from core.adapters.record import RecordingMode, Recordings
+from core.adapters.record import recorder
 from core.adapters.rehearsal import running
 from core.lab.journal import Journal
 from core.model.prompt import Prompt, Role, Turn
@@ -73,12 +73,13 @@ async def rehearsed(folder: Path, latency_s: float) -> AsyncIterator[Llm]:
     runtime = RuntimeSpec(rehearsal_latency_ms=round(latency_s * 1000))
     async with (
         running(RehearsalSpec(), runtime, truth=folder / "truth.jsonl") as url,
+        recorder(folder / "recordings", SystemClock()) as recordings,
         open_llm(
             MODEL,
             role="judge",
             base_url=url,
             prices=PriceTable(version="none", models={}),
-            recordings=Recordings(folder / "recordings", RecordingMode.RECORD),
+            recordings=recordings,
             ledger=Ledger(BudgetSpec(tokens=10**9)),
             limiter=Limiter(IN_FLIGHT, SystemClock()),
             clock=SystemClock(),

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -15,7 +14,7 @@ from scripted_http import Answer, Manner, ScriptedServer, chat, message, refusal
 
 from core.adapters.llm import open_llm
 from core.adapters.llm.prices import PRICES, load_prices
-from core.adapters.record import RecordingMode, Recordings
+from core.adapters.record import RecordingMode, Recordings, recorder
 from core.errors import BudgetExhausted, ConfigError, LlmRefused, LlmUnavailable, RecordingMissing
 from core.model.prompt import Prompt, Role, StopReason, Turn, Usage
 from core.model.specs import BudgetSpec, ModelSpec, Provider
@@ -72,17 +71,21 @@ class Rig:
 
     @contextlib.asynccontextmanager
     async def llm(self) -> AsyncIterator[Llm]:
-        async with open_llm(
-            self.protocol.spec,
-            role="generator",
-            base_url=self.server.url,
-            prices=SHIPPED_PRICES,
-            recordings=Recordings(self.folder, self.mode),
-            ledger=self.ledger,
-            limiter=Limiter(self.limit, self.clock, longest_pause_s=self.deadline_s),
-            clock=self.clock,
-            deadline_s=self.deadline_s,
-        ) as llm:
+        replayed = contextlib.nullcontext(Recordings(self.folder))
+        async with (
+            replayed if self.mode is RecordingMode.REPLAY else recorder(self.folder, self.clock) as recordings,
+            open_llm(
+                self.protocol.spec,
+                role="generator",
+                base_url=self.server.url,
+                prices=SHIPPED_PRICES,
+                recordings=recordings,
+                ledger=self.ledger,
+                limiter=Limiter(self.limit, self.clock, longest_pause_s=self.deadline_s),
+                clock=self.clock,
+                deadline_s=self.deadline_s,
+            ) as llm,
+        ):
             yield llm
 
     def prompt(self, text: str = SECRET, **fields: Any) -> Prompt:
@@ -322,7 +325,7 @@ async def test_a_resumed_run_starts_from_what_was_spent(rig: Rig) -> None:
     async with rig.llm() as llm:
         for repeat in range(3):
             await llm.complete(rig.prompt(repeat=repeat))
-    recordings = Recordings(rig.folder, RecordingMode.RECORD)
+    recordings = Recordings(rig.folder)
     spent = recordings.spent()[rig.protocol.spec.model]
     assert (spent.calls, spent.usage, spent.cost_usd) == (3, Usage(input_tokens=33, output_tokens=21), Decimal(0))
     assert recordings.total().tokens == 54
@@ -357,5 +360,6 @@ async def test_half_a_surrogate_pair_neither_goes_out_nor_gets_in(rig: Rig) -> N
 async def test_what_is_recorded_is_what_was_sent(rig: Rig) -> None:
     async with rig.llm() as llm:
         completion = await llm.complete(rig.prompt(output_schema={"type": "object"}))
-    recorded = json.loads((rig.folder / f"{completion.key}.json").read_bytes())["recording"]
-    assert recorded["request"] == rig.server.seen[0].body
+    [recorded] = Recordings(rig.folder).all()
+    assert recorded.key == completion.key
+    assert recorded.request == rig.server.seen[0].body

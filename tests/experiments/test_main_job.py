@@ -187,7 +187,7 @@ def test_a_killed_driver_leaves_no_server_behind(tmp_path: Path) -> None:
     job = MainJob(tmp_path, {"runtime.rehearsal_latency_ms": 20})
     driver = job.start()
     log = tmp_path / "msvl"
-    while not list(log.glob("*/recordings/*/*.json")):
+    while not any(file.stat().st_size for file in log.glob("*/recordings/*/*.replies.jsonl")):
         assert driver.poll() is None
     children = psutil.Process(driver.pid).children()
     assert len(children) == 2, "a parser and a rehearsal model"

@@ -14,6 +14,7 @@ import yaml
 from main_job import counted_model, start_parser
 from small_job import SmallJob, small_configs
 
+from core.adapters.record import replies_in
 from core.errors import ConfigError, ExitCode, IndexUnavailable, LlmUnavailable, StoreError
 from core.lab.outcome import Status
 from core.model.judged import UnscoredReason
@@ -109,7 +110,7 @@ async def test_a_lost_report_is_written_again_without_a_call(finished: SmallJob)
     (path / "report.md").write_text("edited")
     shutil.rmtree(path / "recordings")
     assert (await finished.run()).status is Status.COMPLETE
-    assert [file.name for file in (path / "recordings").rglob("*.*")] == ["ledger.jsonl"], "nothing was asked again"
+    assert not replies_in(path / "recordings"), "nothing was asked again"
     assert (path / "report.html").exists()
     assert (path / "report.md").read_bytes() == wanted["report.md"]
 
@@ -124,13 +125,13 @@ async def test_rows_lost_are_judged_again_from_the_recordings(small: Path, tmp_p
         (path / "outcome.json").unlink()
         assert (await job.run()).rows == 8
         assert model.requests == paid
-        damaged = sorted(path.glob("recordings/*/*.json"))[:3]
-        for file in damaged:
-            file.write_bytes(file.read_bytes()[:-20])
+        [replies] = path.glob("recordings/*/*.replies.jsonl")
+        lines = replies.read_bytes().splitlines()
+        replies.write_bytes(b"\n".join([*(line[:-20] for line in lines[:3]), *lines[3:], b""]))
         shutil.rmtree(path / "cells")
         (path / "outcome.json").unlink()
         assert (await job.run()).rows == 8
-        assert model.requests == paid + len(damaged)
+        assert model.requests == paid + 3
     assert job.report() == whole
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -14,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from core import disk
-from core.adapters.record import RecordingMode, Recordings
+from core.adapters.clock import SystemClock
+from core.adapters.record import recorder
 from core.errors import ConfigError, StoreError
 from core.lab.journal import Journal
 from core.lab.lines import recover
@@ -148,9 +150,12 @@ class TestGone:
         assert list(small_disk.iterdir()) == []
 
     def test_recordings_do_not_bring_a_run_folder_back(self, tmp_path: Path) -> None:
-        recordings = Recordings(tmp_path / "run" / "recordings" / "x", RecordingMode.RECORD, below=tmp_path / "run")
+        async def opened() -> None:
+            async with recorder(tmp_path / "run" / "recordings" / "x", SystemClock(), below=tmp_path / "run"):
+                pass
+
         with pytest.raises(StoreError, match="No such file"):
-            disk.make_folder(recordings.folder, below=tmp_path / "run")
+            asyncio.run(opened())
         assert list(tmp_path.iterdir()) == []
 
 

@@ -19,7 +19,7 @@ from core.adapters.clock import SystemClock
 from core.adapters.ledger import accounts_of, open_ledger
 from core.adapters.llm import open_llm
 from core.adapters.llm.prices import Price, PriceTable
-from core.adapters.record import RecordingMode, Recordings
+from core.adapters.record import recorder
 from core.errors import LlmRefused, LlmUnavailable
 from core.model.frozen import digest
 from core.model.prompt import Completion, Prompt, Role, Turn
@@ -61,15 +61,16 @@ class Rig:
     @contextlib.asynccontextmanager
     async def llm(self, *, batched: bool = True) -> AsyncIterator[Llm]:
         """One driver's caller."""
-        recordings = self.folder / "recordings"
+        folder = self.folder / "recordings"
         async with (
-            open_ledger(recordings, self.cap, self.clock) as ledger,
+            open_ledger(folder, self.cap, self.clock) as ledger,
+            recorder(folder, self.clock) as recordings,
             open_llm(
                 SPEC,
                 role="judge",
                 base_url=self.url,
                 prices=PRICES,
-                recordings=Recordings(recordings, RecordingMode.RECORD),
+                recordings=recordings,
                 ledger=ledger,
                 limiter=Limiter(100, self.clock, name="test", start=100),
                 clock=self.clock,

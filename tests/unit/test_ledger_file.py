@@ -14,6 +14,7 @@ from manual_clock import ManualClock
 from core.adapters.clock import SystemClock
 from core.adapters.ledger import FILE, Entry, Held, Opened, Settled, accounts, accounts_of, balance, open_ledger
 from core.adapters.lines import PATIENCE_S, writing
+from core.adapters.record import SUFFIX
 from core.adapters.recording import Recording, encode
 from core.errors import BudgetExhausted, StoreError
 from core.model.prompt import StopReason, Usage
@@ -39,7 +40,8 @@ def reply(key: str, tokens: int) -> Recording:
 def recorded(folder: Path, key: str, tokens: int) -> None:
     """A reply that is on disk."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{key}.json").write_bytes(encode(reply(key, tokens)))
+    with (folder / f"all{SUFFIX}").open("ab") as file:
+        file.write(encode(reply(key, tokens)) + b"\n")
 
 
 async def test_a_hold_is_on_disk_before_anything_can_be_sent(tmp_path: Path) -> None:
@@ -168,7 +170,7 @@ async def test_many_lines_share_their_syncs(tmp_path: Path, monkeypatch: pytest.
             sync(descriptor)
 
         monkeypatch.setattr("core.adapters.lines.os.fsync", counted)
-        await asyncio.gather(*(lines.append(json.dumps(number)) for number in range(500)))
+        await asyncio.gather(*(lines.append(json.dumps(number).encode()) for number in range(500)))
     assert syncs <= 50
     assert (tmp_path / "lines").read_text().split() == [str(number) for number in range(500)]
 

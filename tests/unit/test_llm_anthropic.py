@@ -15,7 +15,7 @@ from scripted_http import ScriptedServer, message, scripted
 from core.adapters.llm import describe, open_llm, preflight
 from core.adapters.llm.preflight import retirement
 from core.adapters.llm.prices import PRICES, Tariff, load_prices
-from core.adapters.record import RecordingMode, Recordings
+from core.adapters.record import Recordings, recorder
 from core.errors import BudgetExhausted, ConfigError, ExitCode, PreflightRefused
 from core.model.prompt import Completion, Effort, Prompt, Role, Turn, Usage
 from core.model.record import SamplingStatus
@@ -48,17 +48,20 @@ async def server() -> AsyncIterator[ScriptedServer]:
 async def complete(
     server: ScriptedServer, folder: Path, asked: Prompt, *, of: ModelSpec, ledger: Ledger | None = None
 ) -> Completion:
-    async with open_llm(
-        of,
-        role="judge",
-        base_url=server.url,
-        prices=SHIPPED_PRICES,
-        recordings=Recordings(folder, RecordingMode.RECORD),
-        ledger=ledger or Ledger(BudgetSpec()),
-        limiter=Limiter(1, TODAY),
-        clock=TODAY,
-        deadline_s=5,
-    ) as llm:
+    async with (
+        recorder(folder, TODAY) as recordings,
+        open_llm(
+            of,
+            role="judge",
+            base_url=server.url,
+            prices=SHIPPED_PRICES,
+            recordings=recordings,
+            ledger=ledger or Ledger(BudgetSpec()),
+            limiter=Limiter(1, TODAY),
+            clock=TODAY,
+            deadline_s=5,
+        ) as llm,
+    ):
         return await llm.complete(asked)
 
 
@@ -181,7 +184,7 @@ async def test_a_retired_model_can_be_replayed_without_a_key(tmp_path: Path) -> 
         role="judge",
         base_url=None,
         prices=SHIPPED_PRICES,
-        recordings=Recordings(tmp_path, RecordingMode.REPLAY),
+        recordings=Recordings(tmp_path),
         ledger=Ledger(BudgetSpec()),
         limiter=Limiter(1, TODAY),
         clock=TODAY,

@@ -1,7 +1,6 @@
 """Storage for event loops: results and errors come back, what was acknowledged is there, and no wait is without end."""
 
 import asyncio
-import os
 import threading
 from functools import partial
 from pathlib import Path
@@ -25,35 +24,6 @@ async def test_each_gets_its_own_result_or_error() -> None:
     )
     for number, end in enumerate(ended):
         assert str(end) == f"piece {number}" if number % 7 == 0 else end == number
-
-
-async def test_an_acknowledged_file_is_whole_and_there(tmp_path: Path) -> None:
-    storage = StorageQueue()
-
-    async def kept(number: int) -> None:
-        file = tmp_path / f"{number}.json"
-        await storage.replace(file, f"{number}".encode() * 1000)
-        assert file.read_bytes() == f"{number}".encode() * 1000
-
-    await asyncio.gather(*(kept(number) for number in range(300)))
-    assert len(await asyncio.to_thread(os.listdir, tmp_path)) == 300
-
-
-async def test_a_file_that_is_there_is_replaced(tmp_path: Path) -> None:
-    storage = StorageQueue()
-    for content in (b"one", b"two"):
-        await storage.replace(tmp_path / "x", content)
-    assert (tmp_path / "x").read_bytes() == b"two"
-
-
-async def test_whoever_waits_with_a_file_that_fails_is_told_and_none_comes_after_it(tmp_path: Path) -> None:
-    storage = StorageQueue()
-    files = [tmp_path / "gone" / f"{number}" for number in range(3)]
-    for end in await asyncio.gather(*(storage.replace(file, b"x") for file in files), return_exceptions=True):
-        assert isinstance(end, StoreError)
-    with pytest.raises(StoreError, match="gone"):
-        await storage.replace(tmp_path / "later", b"x")
-    assert not (tmp_path / "later").exists()
 
 
 async def test_storage_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

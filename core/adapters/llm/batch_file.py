@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from core.adapters.lines import Lines
+from core.adapters.lines import Lines, texts
 from core.errors import StoreError
 from core.model.frozen import Frozen
 
@@ -60,7 +60,7 @@ class BatchFile:
     def __init__(self, lines: Lines, name: str) -> None:
         """Read what earlier drivers wrote. Raises StoreError for lines that they did not."""
         self._lines = lines
-        self.earlier = _known([_entry(line, name, number) for number, line in enumerate(lines.found, start=1)])
+        self.earlier = _known([_entry(line, name, number) for number, line in enumerate(texts(lines.found), start=1)])
         """Not void, in the order they were meant."""
         self.names = {known.id for known in self.earlier if known.id}
         """Of every batch whose place is known."""
@@ -70,17 +70,17 @@ class BatchFile:
         """Write down that a batch of `keys` is about to be sent; durable on return. Raises StoreError."""
         self._numbers += 1
         known = Known(self._numbers, now, tuple(sorted(keys)))
-        await self._lines.append(Meant(meant=known.number, at=now, keys=known.keys).model_dump_json())
+        await self._lines.append(Meant(meant=known.number, at=now, keys=known.keys).model_dump_json().encode())
         return known
 
     async def made(self, known: Known, name: str) -> None:
         """Write down what the provider calls it; durable on return. Raises StoreError."""
         self.names.add(name)
-        await self._lines.append(Made(made=known.number, id=name).model_dump_json())
+        await self._lines.append(Made(made=known.number, id=name).model_dump_json().encode())
 
     async def void(self, known: Known) -> None:
         """Write down that there is no such batch; durable on return. Raises StoreError."""
-        await self._lines.append(Void(void=known.number).model_dump_json())
+        await self._lines.append(Void(void=known.number).model_dump_json().encode())
 
 
 def _known(entries: Sequence[Entry]) -> tuple[Known, ...]:
