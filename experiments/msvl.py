@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import importlib
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -139,15 +140,18 @@ class Msvl:
 
 
 def _load(config: MsvlConfig) -> None:
-    """Import what the record and the report will need: seconds that pass while others open what is asked for."""
+    """Get ready what the record and the report will need: seconds that pass while others open what is asked for."""
     from core.adapters.llm import describe
+    from core.lab import report as rendering
+    from core.measure.run_statistics import foresee
 
     for suite in config.suites:
         describe(suite.generator, "generator")
         describe(suite.judge, "judge")
-    for module in ("core.lab.report", "core.measure.summary", "experiments.contenders", "experiments.history",
-                   "scipy.stats"):  # fmt: skip
+    for module in ("core.measure.summary", "experiments.contenders", "experiments.history", "scipy.stats"):
         importlib.import_module(module)
+    rendering.template()
+    foresee(runs=config.runs, seed=config.seed)
 
 
 async def _opened(config: MsvlConfig, workspace: Workspace, clock: Clock) -> dict[str, OpenSuite]:
@@ -237,7 +241,8 @@ class MsvlSession:
 
     async def conclude(self, record: RunRecord, rows: Mapping[str, Sequence[str]], coverage: Coverage) -> Conclusion:  # noqa: ARG002  the report counts its rows itself
         """The report."""
-        return await asyncio.to_thread(self._concluded, record, rows)
+        with _uncollected():
+            return await asyncio.to_thread(self._concluded, record, rows)
 
     def _concluded(self, record: RunRecord, rows: Mapping[str, Sequence[str]]) -> Conclusion:
         from core.lab import report as rendering
@@ -275,6 +280,18 @@ class MsvlSession:
         if not files:
             return None
         return {message: fault for file in sorted(files) for message, fault in read_truth(file).items()}
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the collector of cycles, which would look again and again at rows that have none."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def _compared(report: EvaluationReport) -> tuple[str, ...]:

@@ -66,30 +66,32 @@ class Lines:
         self._tail = tail
         self._waiting: list[bytes] = []
         self._size = 0
-        self._next: asyncio.Future[tuple[Path, int]] | None = None
+        self._waiters: list[asyncio.Future[tuple[Path, int]]] = []
         self._writing: asyncio.Task[None] | None = None
         self._failure: Exception | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="lines")
 
     async def append(self, line: bytes) -> Place:
-        """Add `line`; durable on return. Raises StoreError, for good: nothing is appended after a failure."""
+        """Add `line`; durable on return. Raises StoreError, for good: nothing is appended after a failure.
+
+        Cancelling the wait leaves the line where it is.
+        """
         start = self._add(line)
-        # Cancelling the waiter must not abandon a write that others wait for, too.
-        file, begin = await asyncio.shield(self._written())
+        file, begin = await self._written()
         return Place(file, begin + start, len(line))
 
     def note(self, line: bytes) -> None:
         """Add `line` soon: with the next append, with enough others, or when it is closed. A failure shows then."""
         self._add(line)
         if len(self._waiting) >= MANY:
-            self._written()
+            self._begin()
 
     async def close(self) -> None:
         """Write what waits, and let go of the file."""
         try:
             if self._waiting:
-                await self._written()
-            elif self._writing is not None:
+                self._begin()
+            if self._writing is not None:
                 await self._writing
             if self._failure is not None:
                 raise self._failure
@@ -105,22 +107,30 @@ class Lines:
         return start
 
     def _written(self) -> asyncio.Future[tuple[Path, int]]:
-        """When all that waits now is durable: the batch after the one that is being written."""
-        if self._next is None:
-            self._next = asyncio.get_running_loop().create_future()
-            if self._writing is None or self._writing.done():
-                self._writing = asyncio.create_task(self._write())
-        return self._next
+        """When all that waits now is durable: a future of its own for each, which may be cancelled."""
+        self._waiters.append(asyncio.get_running_loop().create_future())
+        self._begin()
+        return self._waiters[-1]
+
+    def _begin(self) -> None:
+        """See that what waits is written, after what is being written."""
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.create_task(self._write())
 
     async def _write(self) -> None:
-        while self._next is not None:
-            outcome, batch = self._next, b"\n".join([*self._waiting, b""])
-            self._next, self._waiting, self._size = None, [], 0
+        while self._waiting:
+            waiters, batch = self._waiters, b"\n".join([*self._waiting, b""])
+            self._waiters, self._waiting, self._size = [], [], 0
             try:
-                outcome.set_result(await asyncio.get_running_loop().run_in_executor(self._thread, self._append, batch))
+                place = await asyncio.get_running_loop().run_in_executor(self._thread, self._append, batch)
             except Exception as error:  # noqa: BLE001 - it is theirs who wait
-                outcome.set_exception(error)
-                outcome.exception()  # whether somebody waits or not
+                for waiter in waiters:
+                    if not waiter.done():
+                        waiter.set_exception(error)
+            else:
+                for waiter in waiters:
+                    if not waiter.done():
+                        waiter.set_result(place)
 
     def _append(self, batch: bytes) -> tuple[Path, int]:
         """In the thread."""

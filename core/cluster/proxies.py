@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -171,7 +172,8 @@ class BudgetProxy:
 
     async def settle(self, hold: str, actual: Spend | None) -> None:
         """State the real use of a hold."""
-        await answered(self.actor, self.actor.settle.remote(hold, actual), down=LlmUnavailable, who="LlmActor")
+        settled = answered(self.actor, self.actor.settle.remote(hold, actual), down=LlmUnavailable, who="LlmActor")
+        await asyncio.shield(settled)
 
     async def forfeit(self, owner: str) -> None:
         """Spend every open hold of `owner`."""

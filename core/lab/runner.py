@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -102,6 +102,8 @@ class _Drive:
     folder: RunFolder
     session: Session
     watcher: Watcher
+    done: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    """The rows of the cells that this driver finished, read back when they were: the end does not wait for it."""
 
     async def recorded(self) -> RunRecord:
         """The record, on disk before anything is spent; an earlier one must still hold."""
@@ -178,7 +180,7 @@ class _Drive:
                 remedy="restore cells/ from a copy, or run again with --fresh (the old run is kept aside)",
             )
         if count == cell.expected:
-            await asyncio.to_thread(self.folder.mark_done, cell.id)
+            self.done[cell.id] = await asyncio.to_thread(self.folder.mark_done, cell.id)
 
     async def _outliving(self, cell: Cell, journal: Journal) -> int:
         """The rest of `cell`, whatever becomes of the workers that run it; how many rows that was."""
@@ -206,6 +208,7 @@ class _Drive:
                 self.watcher.advance(cell.id)
 
     def _rows(self) -> dict[str, Sequence[str]]:
-        """What is on the disk, in an order that does not depend on arrival."""
-        by_id = {cell.id: self.folder.rows(cell.id) for cell in self.prepared.plan.cells}
+        """What is on the disk, or was when its cell was done, in an order that does not depend on arrival."""
+        cells = [cell.id for cell in self.prepared.plan.cells]
+        by_id = {cell: self.done[cell] if cell in self.done else self.folder.rows(cell) for cell in cells}
         return {cell: tuple(rows[row] for row in sorted(rows)) for cell, rows in by_id.items()}

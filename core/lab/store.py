@@ -135,13 +135,15 @@ class RunFolder:
         """The durable rows of `cell`, id -> JSON text, in the order written. Changes nothing on disk."""
         return recover(self._content(cell), file=str(self._samples(cell)))[0]
 
-    def mark_done(self, cell: str) -> None:
-        """Declare that every row of `cell` is there."""
+    def mark_done(self, cell: str) -> Mapping[str, str]:
+        """Declare that every row of `cell` is there. Returns them as rows() does."""
         self._check()
         file = self._samples(cell)
         content = segments.compact(file) if is_object(file) else self._content(cell)
-        done = CellDone(rows=len(recover(content)[0]), sha256=hashlib.sha256(content).hexdigest())
+        rows, _ = recover(content)
+        done = CellDone(rows=len(rows), sha256=hashlib.sha256(content).hexdigest())
         self.write_model(f"cells/{cell}/done.json", done)
+        return rows
 
     def is_done(self, cell: str) -> bool:
         """Whether every row of `cell` is there. Raises StoreError when its rows changed since they were."""

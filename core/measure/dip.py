@@ -10,7 +10,7 @@ i - 1, so that a curve through the points (x[i], i) is one step from the far cor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 
 def dip(values: Sequence[float]) -> float:
@@ -24,8 +24,8 @@ def dip(values: Sequence[float]) -> float:
         return 1 / (2 * len(x)) if x else 0.0
     low, high, needed = 0, len(x) - 1, 1.0
     while True:
-        below = _hull(x, low, high, _is_convex)
-        above = _hull(x, low, high, _is_concave)
+        below = _hull(x, low, high, 1)
+        above = _hull(x, low, high, -1)
         distance, left, right = _widest(x, below, above)
         if distance <= needed:
             break
@@ -36,50 +36,43 @@ def dip(values: Sequence[float]) -> float:
     return needed / (2 * len(x))
 
 
-Turn = Callable[[float], bool]
+def _hull(x: Sequence[float], low: int, high: int, side: int) -> list[int]:
+    """Vertices of the curve through the points (x[i], i) between `low` and `high`, both included.
 
-
-def _is_convex(turn: float) -> bool:
-    return turn > 0
-
-
-def _is_concave(turn: float) -> bool:
-    return turn < 0
-
-
-def _hull(x: Sequence[float], low: int, high: int, keeps: Turn) -> list[int]:
-    """Vertices of the minorant or majorant through the points (x[i], i) between `low` and `high`, both included."""
-    kept: list[int] = []
-    for i in range(low, high + 1):
-        while len(kept) > 1 and not keeps(_turn(x, kept[-2], kept[-1], i)):
+    It is the minorant, which bends to the left, where `side` is 1, and the majorant where it is -1.
+    """
+    kept = [low]
+    for i in range(low + 1, high + 1):
+        last, at = kept[-1], x[i]
+        while len(kept) > 1:
+            before = kept[-2]
+            # Positive when the way over the three points bends to the left, negative to the right.
+            if ((x[last] - x[before]) * (i - before) - (last - before) * (at - x[before])) * side > 0:
+                break
             kept.pop()
+            last = before
         kept.append(i)
     return kept
 
 
-def _turn(x: Sequence[float], i: int, j: int, k: int) -> float:
-    """Positive when the way over the points i, j, k bends to the left, negative to the right."""
-    return (x[j] - x[i]) * (k - i) - (j - i) * (x[k] - x[i])
-
-
 def _widest(x: Sequence[float], below: Sequence[int], above: Sequence[int]) -> tuple[float, int, int]:
     """The largest distance between the hulls, and the interval between the vertices on either side of it."""
-    best = (0.0, below[0], below[-1])
+    widest, left, right = 0.0, below[0], below[-1]
     place = 0
     for vertex in below:
         while above[place + 1] < vertex:
             place += 1
-        best = max(best, (_at(x, above, place, vertex) - vertex + 1, vertex, above[place + 1]), key=_first)
+        distance = _at(x, above, place, vertex) - vertex + 1
+        if distance > widest:
+            widest, left, right = distance, vertex, above[place + 1]
     place = 0
     for vertex in above:
         while place + 2 < len(below) and below[place + 1] <= vertex:
             place += 1
-        best = max(best, (vertex - _at(x, below, place, vertex) + 1, below[place], vertex), key=_first)
-    return best
-
-
-def _first(found: tuple[float, int, int]) -> float:
-    return found[0]
+        distance = vertex - _at(x, below, place, vertex) + 1
+        if distance > widest:
+            widest, left, right = distance, below[place], vertex
+    return widest, left, right
 
 
 def _at(x: Sequence[float], hull: Sequence[int], place: int, i: int) -> float:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
-from core.measure.bootstrap import bca_interval
+from core.measure.bootstrap import bca_intervals
 from core.measure.clusters import Floats, question_means
-from core.measure.modality import FEWEST_RUNS, SEPARATION, dip_test, largest_gap_ratio
+from core.measure.modality import FEWEST_RUNS, SEPARATION, SIMULATIONS, dip_power, dip_test, largest_gap_ratio
 from core.measure.power import POWER, minimum_detectable_effect
 from core.measure.series import SYNTACTIC_VALIDITY, SuiteRows, observations
 from core.measure.stability import flip_rate
@@ -17,13 +18,22 @@ from core.measure.statistics import standard_deviation
 from core.model.degenerate import Degenerate
 from core.model.evaluation import RunStatistics, SuiteSummary
 from core.model.frozen import seed_for
+from core.model.interval import Interval
 from core.model.judged import Metric
 
 
 def run_statistics(suite: SuiteRows, *, seed: int, resamples: int) -> tuple[RunStatistics, ...]:
     """Every final metric and syntactic validity. Suites and metrics have bootstraps of their own under one `seed`."""
     metrics = (*(metric.value for metric in Metric), SYNTACTIC_VALIDITY)
-    return tuple(_statistics(suite, metric, seed, resamples) for metric in metrics)
+    scores = [_matrix(suite, metric) for metric in metrics]
+    seeds = [seed_for(seed, "bootstrap", suite.suite, metric) for metric in metrics]
+    intervals = bca_intervals(scores, resamples=resamples, seeds=seeds)
+    return tuple(map(partial(_statistics, seed), metrics, scores, intervals))
+
+
+def foresee(*, runs: int, seed: int) -> None:
+    """Work out ahead what `run_statistics` takes from the number of runs alone: it is kept."""
+    dip_power(runs, seed=_dip_seed(seed), simulations=SIMULATIONS)
 
 
 def limits(runs: int, suites: Sequence[SuiteSummary]) -> Iterator[str]:
@@ -59,14 +69,13 @@ def _blur(suite: SuiteSummary) -> Iterator[str]:
             )
 
 
-def _statistics(suite: SuiteRows, metric: str, seed: int, resamples: int) -> RunStatistics:
-    scores = _matrix(suite, metric)
+def _statistics(seed: int, metric: str, scores: Floats, interval: Interval | Degenerate) -> RunStatistics:
     flips = flip_rate(scores)
-    modes = dip_test(_run_means(scores), seed=seed_for(seed, "dip"))
+    modes = dip_test(_run_means(scores), seed=_dip_seed(seed))
     missing = modes.degenerate or Degenerate.NOTHING_SCORED
     return RunStatistics(
         metric=metric,
-        bootstrap=bca_interval(scores, resamples=resamples, seed=seed_for(seed, "bootstrap", suite.suite, metric)),
+        bootstrap=interval,
         flip_rate=_or_reason(flips.rate, flips.degenerate),
         disagreement=_or_reason(flips.disagreement, flips.degenerate),
         largest_gap_ratio=largest_gap_ratio(_run_means(scores)),
@@ -75,6 +84,10 @@ def _statistics(suite: SuiteRows, metric: str, seed: int, resamples: int) -> Run
         dip_power=modes.power or 0.0,
         detectable=_detectable(scores),
     )
+
+
+def _dip_seed(seed: int) -> int:
+    return seed_for(seed, "dip")
 
 
 def _matrix(suite: SuiteRows, metric: str) -> Floats:

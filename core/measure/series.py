@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from operator import attrgetter
+from typing import NamedTuple
 
 from core.measure.ranking import section_recall
 from core.measure.rates import wilson
-from core.measure.statistics import cluster_standard_error, clustered_interval, mean, standard_deviation
+from core.measure.statistics import clustered_mean, mean, standard_deviation
 from core.model.comparison import NATIVE_SYNTAX
 from core.model.evaluation import Estimate, Interval
-from core.model.judged import BlockKind, JudgedRow, Metric, UnscoredReason
+from core.model.judged import BlockKind, JudgedRow, Metric, Score, UnscoredReason
 from core.model.sample import GoldenQuestion, QueryType
 from core.model.syntax import Category, Validity
 
@@ -21,8 +24,7 @@ FRACTIONS = (SYNTACTIC_VALIDITY, NATIVE_SYNTAX)
 """Metrics that count answers: one score is 0 or 1."""
 
 
-@dataclass(frozen=True)
-class Observation:
+class Observation(NamedTuple):
     """One answer under one metric: a value, or the reason why there is none."""
 
     question: str
@@ -39,6 +41,8 @@ class SuiteRows:
     questions: tuple[GoldenQuestion, ...]
     runs: int
     rows: tuple[JudgedRow, ...]
+    observed: dict[str, tuple[Observation, ...]] = field(default_factory=dict, init=False, compare=False, repr=False)
+    """What was read of them so far, by metric; several parts of a report ask for the same."""
 
     def of_type(self, query_type: QueryType | None) -> SuiteRows:
         """The same for the questions of one type alone; None is all."""
@@ -48,12 +52,12 @@ class SuiteRows:
         rows = tuple(row for row in self.rows if row.type is query_type)
         return SuiteRows(self.suite, questions, self.runs, rows)
 
-    def places(self) -> Iterator[tuple[GoldenQuestion, int, JudgedRow | None]]:
-        """Every question in every run, with its row where there is one."""
+    @cached_property
+    def places(self) -> tuple[tuple[str, int, JudgedRow | None], ...]:
+        """Every question, by id, in every run, with its row where there is one."""
         found = {(row.id, row.run): row for row in self.rows}
-        for run in range(1, self.runs + 1):
-            for question in self.questions:
-                yield question, run, found.get((question.id, run))
+        ids = [question.id for question in self.questions]
+        return tuple((id_, run, found.get((id_, run))) for run in range(1, self.runs + 1) for id_ in ids)
 
 
 def suite_rows(rows: Iterable[JudgedRow], *, suite: str, questions: Sequence[GoldenQuestion], runs: int) -> SuiteRows:
@@ -73,16 +77,20 @@ Reading = Callable[[JudgedRow], tuple[float | None, UnscoredReason | None]]
 
 
 def _final(metric: Metric) -> Reading:
+    of = attrgetter(f"scores.{metric.value}")
+
     def read(row: JudgedRow) -> tuple[float | None, UnscoredReason | None]:
-        score = row.scores[metric]
+        score: Score = of(row)
         return score.final, score.reason if score.final is None else None
 
     return read
 
 
 def _raw(metric: Metric) -> Reading:
+    of = attrgetter(f"scores.{metric.value}")
+
     def read(row: JudgedRow) -> tuple[float | None, UnscoredReason | None]:
-        score = row.scores[metric]
+        score: Score = of(row)
         return score.raw, score.reason
 
     return read
@@ -125,24 +133,28 @@ READINGS: Mapping[str, Reading] = {
 def observations(suite: SuiteRows, metric: str) -> tuple[Observation, ...]:
     """One observation for every place of the suite. Raises KeyError for a metric that is not in READINGS."""
     read = READINGS[metric]
-    return tuple(
-        Observation(question.id, run, *(read(row) if row else (None, UnscoredReason.MISSING)))
-        for question, run, row in suite.places()
-    )
+    if metric not in suite.observed:
+        suite.observed[metric] = tuple(
+            Observation(question, run, *(read(row) if row else (None, UnscoredReason.MISSING)))
+            for question, run, row in suite.places
+        )
+    return suite.observed[metric]
 
 
 def estimate(series: Sequence[Observation], runs: int) -> Estimate:
     """Mean, spread over runs and clustered error of a series, with denominators that add up."""
     scored = {(o.question, o.run): o.value for o in series if o.value is not None}
-    clusters = _grouped(scored, key=0)
-    by_run = _grouped(scored, key=1)
+    places = sorted(scored)
+    clusters = _grouped(scored, places, key=0)
+    by_run = _grouped(scored, places, key=1)
+    clustered = clustered_mean(clusters.values())
     means = [mean(by_run.get(run, [])) for run in range(1, runs + 1)]
     unscored = Counter(o.reason for o in series if o.reason is not None)
     return Estimate(
         mean=mean(list(scored.values())),
         sd_over_runs=standard_deviation([value for value in means if value is not None]),
-        cluster_se=cluster_standard_error(clusters.values()),
-        interval=clustered_interval(clusters.values()),
+        cluster_se=clustered.error,
+        interval=clustered.interval,
         by_run=tuple(means),
         n_expected=len(series),
         n_scored=len(scored),
@@ -164,8 +176,10 @@ def estimate_of(suite: SuiteRows, metric: str) -> Estimate:
     return found.model_copy(update={"interval": Interval(low=low, high=high)})
 
 
-def _grouped(scored: Mapping[tuple[str, int], float], *, key: int) -> dict[str | int, list[float]]:
+def _grouped(
+    scored: Mapping[tuple[str, int], float], places: Iterable[tuple[str, int]], *, key: int
+) -> dict[str | int, list[float]]:
     groups: dict[str | int, list[float]] = {}
-    for place in sorted(scored):
+    for place in places:
         groups.setdefault(place[key], []).append(scored[place])
     return groups

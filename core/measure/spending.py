@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import Protocol
 
 from core.model.evaluation import Spend
@@ -53,5 +54,6 @@ def _distinct(rows: Iterable[RowWithCalls]) -> list[Call]:
 
 
 def _sum(calls: list[Call]) -> Spend:
-    usage = Usage(**{count: sum(getattr(call.usage, count) for call in calls) for count in Usage.model_fields})
+    usages = [call.usage for call in calls]
+    usage = Usage(**{count: sum(map(attrgetter(count), usages)) for count in Usage.model_fields})
     return Spend(calls=len(calls), usage=usage, usd=math.fsum(call.cost_usd for call in calls))

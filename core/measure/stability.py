@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,6 +48,5 @@ def flip_rate(outcomes: ArrayLike) -> FlipRate:
 
 def _disagreement(outcomes: Floats) -> float:
     runs = len(outcomes)
-    _, counts = np.unique(outcomes, return_counts=True)
-    agreeing = int((counts * (counts - 1)).sum())
+    agreeing = sum(count * (count - 1) for count in Counter(outcomes.tolist()).values())
     return 1.0 - agreeing / (runs * (runs - 1))

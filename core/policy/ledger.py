@@ -78,7 +78,10 @@ class Budget(Protocol):
         """Set `claim.worst` aside; the id to settle it under. Raises BudgetExhausted, StoreError."""
 
     async def settle(self, hold: str, actual: Spend | None) -> None:
-        """State the real use of a hold: NOTHING when nothing was billed, None (all of it) when nobody knows."""
+        """State the real use of a hold: NOTHING when nothing was billed, None (all of it) when nobody knows.
+
+        Cancelling the wait for it does not undo it.
+        """
 
     async def forfeit(self, owner: str) -> None:
         """Spend every open hold of `owner` in full: its process died, and what it sent may be billed."""
@@ -128,7 +131,7 @@ async def hold(budget: Budget, claim: Claim) -> AsyncIterator[Hold]:
     try:
         yield held
     finally:
-        await asyncio.shield(budget.settle(number, held.actual))
+        await budget.settle(number, held.actual)
 
 
 class Ledger:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
@@ -41,9 +42,14 @@ class InFlight:
         self._ceiling = ceiling
         self._changed.set()
 
+    @property
+    def is_full(self) -> bool:
+        """Whether there is no place."""
+        return self._taken >= self._ceiling
+
     def take(self) -> bool:
         """Take a place, if there is one."""
-        free = self._taken < self._ceiling
+        free = not self.is_full
         self._taken += free
         return free
 
@@ -131,7 +137,8 @@ class Limiter:
         self._pace = Pace()
         self._buckets = {resource: Bucket() for resource in Resource}
         self._buckets[Resource.REQUESTS].learn_use(1)
-        self._door = asyncio.Lock()
+        self._line: deque[asyncio.Future[None]] = deque()
+        self._porter: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
 
     @property
@@ -164,7 +171,7 @@ class Limiter:
             update={
                 "in_flight": self._in_flight,
                 "ceiling": 0 if self._flow is Flow.PAUSED else int(self._ceiling),
-                "waiting_s": max(0.0, self._free_at() - self._clock.monotonic()),
+                "waiting_s": max(0.0, self._wait_s),
             }
         )
 
@@ -175,30 +182,70 @@ class Limiter:
     @contextlib.asynccontextmanager
     async def slot(self) -> AsyncIterator[Slot]:
         """One place, held while the context is open. Put `asyncio.timeout` around it to bound the wait."""
-        async with self._door:
-            await self._admission()
-            self._in_flight += 1
+        if self._line or not self._enter():
+            await self._turn_in_line()
         slot = Slot(self)
         try:
             yield slot
         finally:
             self._to_repeat.discard(slot)
-            self._in_flight -= 1
-            self._overall.give_back()
-            self._changed.set()
+            self._leave()
 
-    async def _admission(self) -> None:
-        """Wait until the first in line may go. Its place among all channels is taken last: a paused one keeps none."""
-        while True:
-            if self._flow is Flow.PAUSED or self._in_flight >= int(self._ceiling):
-                self._changed.clear()
-                await self._changed.wait()
-            elif (wait := self._free_at() - self._clock.monotonic()) > 0:
-                await self._clock.sleep(wait)
-            elif not self._overall.take():
-                await self._overall.change_to_come()
+    async def _turn_in_line(self) -> None:
+        """Wait for a place that the porter takes for us."""
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._line.append(place)
+        if self._porter is None or self._porter.done():
+            self._porter = asyncio.create_task(self._admit())
+        try:
+            await place
+        except asyncio.CancelledError:
+            if place.cancelled():
+                self._changed.set()  # the line is shorter
             else:
-                return self._take(self._clock.monotonic())
+                self._leave()  # it was ours at the very moment that we left
+            raise
+
+    async def _admit(self) -> None:
+        """Let in those who stand in line, in order; places that are freed together are taken together."""
+        while self._first_in_line:
+            if self._enter():
+                self._line.popleft().set_result(None)
+            else:
+                await self._chance()
+
+    @property
+    def _first_in_line(self) -> asyncio.Future[None] | None:
+        while self._line and self._line[0].done():
+            self._line.popleft()
+        return self._line[0] if self._line else None
+
+    def _enter(self) -> bool:
+        """Take a place if there is one now; that among all channels last: a paused one keeps none."""
+        if self._is_shut or self._wait_s > 0 or not self._overall.take():
+            return False
+        self._in_flight += 1
+        self._take(self._clock.monotonic())
+        return True
+
+    def _leave(self) -> None:
+        self._in_flight -= 1
+        self._overall.give_back()
+        self._changed.set()
+
+    @property
+    def _is_shut(self) -> bool:
+        return self._flow is Flow.PAUSED or self._in_flight >= int(self._ceiling)
+
+    async def _chance(self) -> None:
+        """Wait for what keeps the first in line out; nothing may, by now."""
+        if self._is_shut:
+            self._changed.clear()
+            await self._changed.wait()
+        elif self._wait_s > 0:
+            await self._clock.sleep(self._wait_s)
+        elif self._overall.is_full:
+            await self._overall.change_to_come()
 
     async def _turn(self, by: float) -> bool:
         """A retry keeps its moment in line; one that a new pause has overtaken stands in line again."""
@@ -211,6 +258,11 @@ class Limiter:
             if self._paused_until <= self._clock.monotonic():
                 return True
         return False
+
+    @property
+    def _wait_s(self) -> float:
+        """Seconds until the next call may go, as far as time decides; not above 0 when it may now."""
+        return self._free_at() - self._clock.monotonic()
 
     def _free_at(self) -> float:
         now = self._clock.monotonic()

@@ -243,6 +243,17 @@ async def test_an_unknown_model_and_an_unknown_path_are_not_found(client: anthro
         await client.get("/v1/files", cast_to=httpx2.Response)
 
 
+@pytest.mark.parametrize(("method", "path", "status"), [("GET", "", 404), ("PUT", "", 404), ("POST", "/", 307)])
+async def test_beside_posts_of_messages_the_same_path_is_not_served(
+    base_url: str, method: str, path: str, status: int
+) -> None:
+    async with httpx2.AsyncClient(base_url=base_url) as http:
+        refused = await http.request(method, f"/v1/messages{path}", json={})
+    assert refused.status_code == status
+    if status == 404:
+        assert refused.json()["error"]["message"] == f"{method} /v1/messages is not served by the rehearsal model"
+
+
 async def test_the_models_are_listed(client: anthropic.AsyncAnthropic) -> None:
     assert all(model.id.startswith("rehearsal-") for model in (await client.models.list()).data)
 

@@ -93,6 +93,13 @@ def test_a_passage_shows_its_code_only_where_its_text_does_not() -> None:
     assert [text.section for text in texts] == ["a", "part"]
 
 
+def test_passages_that_look_the_same_are_one() -> None:
+    code, none = (Passage(id="a", text="see x = 1 here", code=code) for code in ("x = 1", ""))
+    data = embed(("main",), (row(QUESTIONS[0], passages=(code, none, code)),))
+    assert len(data.passages.passages) == 1
+    assert [shown.passage for shown in data.questions[0].answers[0].passages] == [0, 0, 0]
+
+
 ANSWERS = {
     "prose around code": ("before\n\n```avap\nx = 1\ny = 2\n```\nafter", ["before", "[x = 1\ny = 2]", "after"]),
     "code alone": ("```avap\nx = 1\n```", ["[x = 1]"]),

@@ -8,6 +8,7 @@ from evaluation_rows import question, record, row
 
 from core import measure
 from core.lab import report as rendering
+from core.measure.bootstrap import bca_intervals
 from core.measure.summary import Background, summarise
 from core.model.degenerate import Degenerate
 from core.model.evaluation import EvaluationReport, RunStatistics
@@ -56,6 +57,15 @@ def test_they_are_what_the_functions_give() -> None:
     assert found.flip_rate == 1.0
     sd = float(scores.mean(axis=1).std(ddof=1))
     assert found.detectable == pytest.approx(measure.minimum_detectable_effect(sd, 12))
+
+
+def test_intervals_side_by_side_are_those_made_one_by_one() -> None:
+    generator = np.random.default_rng(1)
+    scores = [generator.uniform(size=(questions, 4)) for questions in (12, 3, 1, 40, 7)]
+    scores[1][2, 1:] = np.nan
+    found = bca_intervals(scores, resamples=99, seeds=range(5))
+    assert found == [measure.bca_interval(each, resamples=99, seed=seed) for seed, each in enumerate(scores)]
+    assert found[2] is Degenerate.ONE_QUESTION
 
 
 def test_one_answer_turned_invalid_is_one_question_that_flips() -> None:

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from core.lab.report import words
 from core.lab.report.markdown import markdown
-from core.lab.report.page import page
+from core.lab.report.page import page, template
 from core.lab.report.words import gate_line, summary
 from core.model.evaluation import EvaluationReport, JudgedRow
 
-__all__ = ["files", "gate_line", "markdown", "page", "summary", "words"]
+__all__ = ["files", "gate_line", "markdown", "page", "summary", "template", "words"]
 
 
 def files(report: EvaluationReport, rows: Sequence[JudgedRow]) -> Mapping[str, bytes]:

@@ -22,7 +22,7 @@ from core.lab.report.embedded import (
     Text,
 )
 from core.lab.report.texts import TextPool
-from core.model.evaluation import Block, BlockKind, JudgedRow, Metric, Score
+from core.model.evaluation import Block, BlockKind, Finding, JudgedRow, Metric, Score
 from core.model.frozen import Frozen
 from core.model.sample import Passage
 
@@ -96,16 +96,24 @@ class _PassagePool:
     """Passages by what they show; the score is a search's own."""
 
     _numbers: dict[PassageText, int] = field(default_factory=dict)
+    _seen: dict[tuple[str, ...], int] = field(default_factory=dict)
+    """The same by what they were made of: most are found again and again, and comparing models takes long."""
 
     def shown(self, passage: Passage) -> ShownPassage:
-        code = "" if passage.code in passage.text else passage.code
         section = passage.metadata.get("section", passage.id)
-        text = PassageText(id=passage.id, section=section, source=passage.source, text=passage.text, code=code)
-        number = self._numbers.setdefault(text, len(self._numbers))
+        made_of = (passage.id, section, passage.source, passage.text, passage.code)
+        number = self._seen.get(made_of)
+        if number is None:
+            number = self._seen[made_of] = self._number(passage, section)
         return ShownPassage(passage=number, score=round(passage.score, SHOWN_DIGITS))
 
     def all(self) -> tuple[PassageText, ...]:
         return tuple(self._numbers)
+
+    def _number(self, passage: Passage, section: str) -> int:
+        code = "" if passage.code in passage.text else passage.code
+        text = PassageText(id=passage.id, section=section, source=passage.source, text=passage.text, code=code)
+        return self._numbers.setdefault(text, len(self._numbers))
 
 
 class _Telling:
@@ -115,6 +123,8 @@ class _Telling:
         self._suites = suites
         self._passages = passages
         self._texts = TextPool()
+        self._findings: dict[tuple[str, str, int, str], ShownFinding] = {}
+        """By what was found: judges say the same of many answers to one question."""
 
     def question(self, rows: Sequence[JudgedRow]) -> ShownQuestion:
         asked = rows[0]
@@ -188,16 +198,20 @@ class _Telling:
             final=_rounded(score.final, SHOWN_DIGITS),
             reason=score.reason,
             detail=self._texts.number(score.detail),
-            findings=tuple(
-                ShownFinding(
-                    id=finding.id,
-                    text=self._texts.number(finding.text),
-                    value=finding.value,
-                    reason=self._texts.number(finding.reason),
-                )
-                for finding in score.findings
-            ),
+            findings=tuple(map(self._finding, score.findings)),
         )
+
+    def _finding(self, finding: Finding) -> ShownFinding:
+        said = (finding.id, finding.text, finding.value, finding.reason)
+        found = self._findings.get(said)
+        if found is None:
+            found = self._findings[said] = ShownFinding(
+                id=finding.id,
+                text=self._texts.number(finding.text),
+                value=finding.value,
+                reason=self._texts.number(finding.reason),
+            )
+        return found
 
 
 def _height(block: Block) -> int:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+
+from jinja2 import Template
 
 from core.lab.report import comparison, failures, history, words
 from core.lab.report.assets import environment, report_assets, templates
@@ -40,15 +43,23 @@ class AskedQuestion:
         return any(summary is not None and summary.global_score is not None for summary in self.by_suite)
 
 
-def page(report: EvaluationReport, rows: Sequence[JudgedRow]) -> str:
-    """The page as HTML text; equal reports and rows give equal text, in whatever order the rows come."""
-    assets = report_assets()
-    data = embed([suite.suite for suite in report.suites], rows)
+@cache
+def template() -> Template:
+    """The template of the page and all it includes, compiled: a good part of what a page takes, and once is enough."""
     loaded = environment(templates())
     loaded.globals.update(
         words=words, comparing=comparison, failing=failures, history=history, Metric=Metric, Category=Category
     )
-    return loaded.get_template("page.html.j2").render(
+    for name in loaded.list_templates():
+        loaded.get_template(name)
+    return loaded.get_template("page.html.j2")
+
+
+def page(report: EvaluationReport, rows: Sequence[JudgedRow]) -> str:
+    """The page as HTML text; equal reports and rows give equal text, in whatever order the rows come."""
+    assets = report_assets()
+    data = embed([suite.suite for suite in report.suites], rows)
+    return template().render(
         report=report,
         scales=_scales(report),
         differences=difference_scales(report.comparison),

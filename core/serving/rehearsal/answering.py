@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
+from typing import NamedTuple
 
 from core.model.sample import QueryType
 from core.model.specs import LeakSpec
@@ -13,7 +15,7 @@ from core.serving.rehearsal import language, text
 from core.serving.rehearsal.draws import Draws
 from core.serving.rehearsal.language import Language
 from core.serving.rehearsal.ranking import Weights, coverage, relevance, weigh
-from core.serving.rehearsal.reading import Reading, Section, restored
+from core.serving.rehearsal.reading import KEPT, Reading, restored
 from core.serving.rehearsal.text import Document, Sentence
 
 COVERED = 0.3
@@ -79,74 +81,110 @@ class Program:
     stems: frozenset[str] = frozenset()
 
 
+Ranked = Sequence[tuple[float, Program]]
+"""Programs with how well they fit the question, counting their place."""
+
+
+class _Candidate(NamedTuple):
+    """A sentence that says something about the question; `pull` is what its language leaves of its score."""
+
+    text: str
+    score: float
+    pull: float
+
+
 @dataclass(frozen=True)
 class _Material:
-    """What there is to answer from."""
+    """What there is to answer from: all that is settled before the first draw."""
 
     question: str
-    asked: frozenset[str]
+    spoken: Language
     generating: bool
-    passages: list[Document]
-    examples: list[Program]
-    weights: Weights
+    sentences: Sequence[_Candidate]
+    """In the order of the context; none where it does not cover the question."""
+    examples: Sequence[Program]
+    shown: Ranked
+    """The first program of each passage."""
+    exemplary: Ranked
+    """The programs of the examples."""
 
 
 def answer(reading: Reading, draws: Draws, leaks: LeakSpec = NO_LEAKS) -> Answer:
     """Answer the question of an answer prompt from its context, or say that the documentation does not cover it."""
     material = _material(reading)
-    spoken = language.of_section(reading.one("question"))
-    sentences = _best_sentences(material, spoken, draws) if _covered(material) else []
-    if not sentences:
+    spoken = material.spoken
+    if not material.sentences:
         return Answer(spoken, language.NOT_COVERED[spoken])
     program = _program(material, draws, leaks)
-    prose = _prose(sentences, spoken)
+    prose = _prose(_best_sentences(material.sentences, draws), spoken)
     if material.generating and program.description and language.of_text(program.description) is spoken:
         prose = f"{program.description}\n\n{prose}"
     return Answer(spoken, prose, program.code, Layout.PROGRAM_FIRST if material.generating else Layout.PROSE_FIRST)
 
 
+@lru_cache(maxsize=KEPT)
 def _material(reading: Reading) -> _Material:
-    question = reading.one("question").text
-    passages = [text.document(restored(p.text)) for p in reading.items("context", "passage")]
+    """Cached: repetitions of a question differ in nothing but their draws."""
+    question, spoken = reading.one("question").text, language.of_section(reading.one("question"))
+    passages = [text.document(p.restored) for p in reading.items("context", "passage")]
+    weights = weigh(tuple(passage.stems for passage in passages))
+    asked, generating, examples = text.stems(question), _generating(reading), examples_of(reading)
+    covered = _covered(asked, passages, weights, generating=generating) and _familiar(question, examples, weights)
+    shown = [Program(code, stems=passage.stems) for passage in passages for code in passage.programs[:1]]
     return _Material(
         question=question,
-        asked=text.stems(question),
-        generating=_generating(reading),
-        passages=passages,
-        examples=examples_of(reading),
-        weights=weigh([passage.stems for passage in passages]),
+        spoken=spoken,
+        generating=generating,
+        sentences=_candidates(asked, passages, weights, spoken) if covered else [],
+        examples=examples,
+        shown=_ranked(asked, shown, weights),
+        exemplary=_ranked(asked, examples, weights),
     )
 
 
-def _covered(material: _Material) -> bool:
-    """Whether one passage is about enough of the question, and none of the names in it is strange to all of them."""
-    best = max((coverage(material.asked, p.stems, material.weights) for p in material.passages), default=0.0)
-    known = frozenset().union(*(passage.stems for passage in material.passages), *(e.stems for e in material.examples))
-    bar = COVERED_FOR_CODE if material.generating else COVERED
-    return best >= bar and text.names(material.question) <= known
+def _covered(asked: frozenset[str], passages: Sequence[Document], weights: Weights, *, generating: bool) -> bool:
+    """Whether one passage is about enough of the question."""
+    bar = COVERED_FOR_CODE if generating else COVERED
+    return any(coverage(asked, passage.stems, weights) >= bar for passage in passages)
 
 
-def _prose(sentences: list[Sentence], spoken: Language) -> str:
-    quoted = " ".join(sentence.text for sentence in sentences)
+def _familiar(question: str, examples: Sequence[Program], weights: Weights) -> bool:
+    """Whether none of the names in the question is strange to all passages and examples."""
+    named = text.names(question)
+    return all(name in weights.known or any(name in example.stems for example in examples) for name in named)
+
+
+def _prose(sentences: Sequence[str], spoken: Language) -> str:
+    quoted = " ".join(sentences)
     return quoted if language.of_text(quoted) is spoken else f"{language.QUOTING[spoken]}\n\n{quoted}"
 
 
-def _best_sentences(material: _Material, spoken: Language, draws: Draws) -> list[Sentence]:
+def _best_sentences(candidates: Sequence[_Candidate], draws: Draws) -> list[str]:
     """Two to four sentences, near-ties by draw, in the order of the context."""
-    scored: dict[str, tuple[float, int, Sentence]] = {}
-    for place, passage in enumerate(material.passages):
-        for sentence, score in _scores(material.asked, passage, material.weights):
-            if score > 0 and sentence.text.endswith((".", "!", "?", ")")):
-                pulled = score * (1 - RANK_PULL * place) * (1 - (1 - NEAR_TIE) * draws.share("sentence", sentence.text))
-                pulled *= 1.0 if language.of_text(sentence.text) is spoken else FOREIGN_PULL
-                scored.setdefault(sentence.text, (pulled, len(scored), sentence))
-    best = sorted(scored.values(), key=lambda found: (-found[0], found[1]))[: 2 + draws.below(3, "sentences")]
-    return [sentence for _, _, sentence in sorted(best, key=lambda found: found[1])]
+    scored = [
+        (-score * (1 - (1 - NEAR_TIE) * draws.share("sentence", sentence)) * pull, place)
+        for place, (sentence, score, pull) in enumerate(candidates)
+    ]
+    best = sorted(scored)[: 2 + draws.below(3, "sentences")]
+    return [candidates[place].text for place in sorted(place for _, place in best)]
+
+
+def _candidates(
+    asked: frozenset[str], passages: Sequence[Document], weights: Weights, spoken: Language
+) -> list[_Candidate]:
+    """The whole sentences that share something with the question, each once."""
+    found: dict[str, _Candidate] = {}
+    for place, passage in enumerate(passages):
+        for sentence, score in _scores(asked, passage, weights):
+            if score > 0 and sentence.text.endswith((".", "!", "?", ")")) and sentence.text not in found:
+                pull = 1.0 if language.of_text(sentence.text) is spoken else FOREIGN_PULL
+                found[sentence.text] = _Candidate(sentence.text, score * (1 - RANK_PULL * place), pull)
+    return list(found.values())
 
 
 def _scores(asked: frozenset[str], passage: Document, weights: Weights) -> Iterator[tuple[Sentence, float]]:
     """Each sentence of a passage with its own relevance, what its title adds and what the one before it passes on."""
-    title = TITLE_PULL * relevance(asked, text.stems(" ".join(passage.titles)), weights)
+    title = TITLE_PULL * relevance(asked, passage.title_stems, weights)
     before = 0.0
     for sentence in passage.sentences:
         own = relevance(asked, sentence.stems, weights)
@@ -167,7 +205,7 @@ def copied(examples: Sequence[Program], draws: Draws, leaks: LeakSpec) -> Progra
 
 def examples_of(reading: Reading) -> list[Program]:
     """The few-shot examples of an answer prompt, nearest first."""
-    return [_example(item) for item in reading.items("examples", "example")]
+    return [_example(item.text) for item in reading.items("examples", "example")]
 
 
 def _generating(reading: Reading) -> bool:
@@ -180,22 +218,24 @@ def _program(material: _Material, draws: Draws, leaks: LeakSpec) -> Program:
         return Program()
     if leak := copied(material.examples, draws, leaks):
         return leak
-    shown = [Program(code, stems=passage.stems) for passage in material.passages for code in passage.programs[:1]]
     free = material.generating and leaks.few_shot_copy is None
-    pools = (shown, material.examples if free else [])
-    scored = [
-        (coverage(material.asked, program.stems, material.weights) * (1 - RANK_PULL * place), program)
-        for pool in pools
-        for place, program in enumerate(pool)
-        if program.code
-    ]
+    scored = [*material.shown, *(material.exemplary if free else ())]
     best = max((score for score, _ in scored), default=0.0)
     ties = [program for score, program in scored if score >= best * NEAR_TIE]
     return draws.pick(ties, "program") if best > 0 else Program()
 
 
-def _example(item: Section) -> Program:
-    parts = {tag: restored(content) for tag, content in _EXAMPLE_PART.findall(item.text)}
+def _ranked(asked: frozenset[str], programs: Sequence[Program], weights: Weights) -> Ranked:
+    return [
+        (coverage(asked, program.stems, weights) * (1 - RANK_PULL * place), program)
+        for place, program in enumerate(programs)
+        if program.code
+    ]
+
+
+@lru_cache(maxsize=2048)
+def _example(written: str) -> Program:
+    parts = {tag: restored(content) for tag, content in _EXAMPLE_PART.findall(written)}
     code, description = parts.get("code", ""), parts.get("description", "")
     return Program(code, description, text.stems(description) | text.stems(code))
 

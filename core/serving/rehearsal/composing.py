@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import orjson
 
 from core.model.calibration import InjectedFault
-from core.model.frozen import digest
+from core.model.frozen import canonical_json, digest_of
 from core.model.specs import Fault, LeakSpec
 from core.serving.rehearsal import answering, judging, protocol, recalling, schema, spoiling
 from core.serving.rehearsal.answering import NO_LEAKS, Answer
 from core.serving.rehearsal.delivery import Reply
 from core.serving.rehearsal.draws import Draws
 from core.serving.rehearsal.protocol import CHARS_PER_TOKEN, Request
-from core.serving.rehearsal.reading import Reading, Task, read
+from core.serving.rehearsal.reading import KEPT, Reading, Task, read
+from core.serving.rehearsal.schema import Shape
 from core.serving.rehearsal.spoiling import Spoiled
 
 GREETING = (
@@ -24,7 +26,7 @@ GREETING = (
     "This request names no task that it knows, so there is nothing to rehearse."
 )
 
-JUDGEMENTS: Mapping[Task, Callable[[Reading, Draws], dict[str, Any]]] = {
+JUDGEMENTS: Mapping[Task, Callable[[Reading, int], dict[str, Any]]] = {
     Task.STATEMENTS: lambda reading, _: judging.statements(reading),
     Task.SUPPORT: lambda reading, _: judging.support(reading),
     Task.QUESTIONS: judging.questions,
@@ -46,9 +48,9 @@ def compose(request: Request, shares: Mapping[Fault, float], leaks: LeakSpec = N
     message_id = _message_id(request, shares, leaks)
     reading = read(request.system, request.user)
     draws = Draws(request.identity)
-    if request.schema is None and reading.task is Task.ANSWER:
+    if request.shape is None and reading.task is Task.ANSWER:
         return _answer(request, answering.answer(reading, draws, leaks), draws, message_id, shares)
-    if request.schema is None and reading.task is Task.UNAIDED:
+    if request.shape is None and reading.task is Task.UNAIDED:
         recalled = recalling.recall(reading, draws, leaks)
         if recalled.guess is not None:
             return _spoiled(request, recalled.answer, recalled.guess, message_id)
@@ -58,21 +60,30 @@ def compose(request: Request, shares: Mapping[Fault, float], leaks: LeakSpec = N
 
 def _message_id(request: Request, shares: Mapping[Fault, float], leaks: LeakSpec) -> str:
     """Names the reply by all that it depends on: suites with other faults ask the same and are answered otherwise."""
-    return f"msg_{digest([request.identity, shares, leaks])[:24]}"
+    written = f'["{request.identity}",{_behaviour(tuple(shares.items()), leaks)}'
+    return f"msg_{digest_of(written)[:24]}"
+
+
+@lru_cache(maxsize=64)
+def _behaviour(shares: tuple[tuple[Fault, float], ...], leaks: LeakSpec) -> str:
+    """What canonical JSON of [identity, shares, leaks] ends with: the same for all that one server says."""
+    return canonical_json([dict(shares), leaks])[1:]
 
 
 def _text(request: Request, reading: Reading, draws: Draws) -> str:
-    if request.schema is None:
-        return _free_text(reading, draws)
-    if reading.task not in JUDGEMENTS:
-        return orjson.dumps(schema.minimal(request.schema)).decode()
-    return orjson.dumps(schema.shaped(JUDGEMENTS[reading.task](reading, draws), request.schema)).decode()
-
-
-def _free_text(reading: Reading, draws: Draws) -> str:
     if reading.task in JUDGEMENTS:
-        return orjson.dumps(JUDGEMENTS[reading.task](reading, draws)).decode()
+        turn = draws.below(judging.TURNS, "wording") if reading.task is Task.QUESTIONS else 0
+        return _judgement(reading, turn, request.shape)
+    if request.shape is not None:
+        return orjson.dumps(schema.minimal(request.shape.schema)).decode()
     return answering.reformulate(reading) if reading.task is Task.REFORMULATE else GREETING
+
+
+@lru_cache(maxsize=KEPT)
+def _judgement(reading: Reading, turn: int, shape: Shape | None) -> str:
+    """A verdict as JSON. Cached: repetitions of a question are judged alike, but for the turn."""
+    found = JUDGEMENTS[reading.task](reading, turn)
+    return orjson.dumps(schema.shaped(found, shape.schema) if shape else found).decode()
 
 
 def _answer(request: Request, answer: Answer, draws: Draws, message_id: str, shares: Mapping[Fault, float]) -> Composed:

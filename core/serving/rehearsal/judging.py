@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.serving.rehearsal import language, text
-from core.serving.rehearsal.draws import Draws
 from core.serving.rehearsal.language import Language
 from core.serving.rehearsal.ranking import overlap
-from core.serving.rehearsal.reading import Reading, Section, restored
+from core.serving.rehearsal.reading import Reading, Section
 from core.serving.rehearsal.text import Document
 
 SUPPORTED = 0.7
@@ -34,7 +33,7 @@ _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 
 def statements(reading: Reading) -> dict[str, Any]:
     """The claims of an answer, numbered from 1: those of its prose, then one for each code block."""
-    answer = restored(reading.one("answer").text)
+    answer = reading.one("answer").restored
     prose = [sentence for sentence in text.sentences(text.without_code(answer)) if not language.refuses(sentence)]
     spoken = language.of_answer(answer)
     claims = [*prose, *filter(None, (_code_claim(code, spoken) for code in text.blocks(answer)))]
@@ -62,12 +61,12 @@ def attribution(reading: Reading) -> dict[str, Any]:
 
 def _held(reading: Reading, key: str) -> list[dict[str, Any]]:
     passages = reading.items("context", "passage")
-    documents = [(p.attributes.get("id", ""), text.document(restored(p.text))) for p in passages]
+    documents = [(p.attributes.get("id", ""), text.document(p.restored)) for p in passages]
     return [_verdict(statement, documents, key) for statement in reading.items("statements", "statement")]
 
 
 def _verdict(statement: Section, documents: Documents, key: str) -> dict[str, Any]:
-    claim = restored(statement.text)
+    claim = statement.restored
     of_code = claim.startswith(tuple(language.CODE_CLAIM.values()))
     place, share = _names_mentioned(claim, documents) if of_code else _best_passage(claim, documents)
     bar = CODE_SUPPORTED if of_code else SUPPORTED
@@ -85,16 +84,17 @@ def _best_passage(claim: str, documents: Documents) -> tuple[str, float]:
 def _names_mentioned(claim: str, documents: Documents) -> tuple[str, float]:
     """The share of the names in a claim about code that any passage mentions."""
     opening = next(opening for opening in language.CODE_CLAIM.values() if claim.startswith(opening))
-    mentioned = frozenset().union(*(document.words for _, document in documents))
-    return "the context", overlap(frozenset(text.words(claim[len(opening) :])), mentioned)
+    named = frozenset(text.words(claim[len(opening) :]))
+    mentioned = frozenset(name for name in named if any(name in document.words for _, document in documents))
+    return "the context", overlap(named, mentioned)
 
 
 def usefulness(reading: Reading) -> dict[str, Any]:
     """Whether each passage, in order, helps towards the reference answer."""
-    reference = text.stems(restored(reading.one("reference").text))
+    reference = text.stems(reading.one("reference").restored)
     verdicts = []
     for passage in reading.items("context", "passage"):
-        share = overlap(reference, text.document(restored(passage.text)).stems)
+        share = overlap(reference, text.document(passage.restored).stems)
         reason = f"it holds {share:.0%} of the reference's content words; {USEFUL:.0%} are needed"
         verdicts.append({"id": passage.attributes.get("id", ""), "useful": int(share >= USEFUL), "reason": reason})
     return {"verdicts": verdicts}
@@ -114,6 +114,8 @@ WORDINGS = {
     ),
     Language.SPANISH: ("¿Qué significa que {0}?", "¿Es cierto que {0}?", "¿Cómo es que {0}?", "¿Por qué {0}?"),
 }
+TURNS = min(map(len, WORDINGS.values()))
+"""Wordings that every language has."""
 CODE_WORDING = {
     Language.ENGLISH: "How do you write an AVAP program that calls {0}?",
     Language.SPANISH: "¿Cómo se escribe un programa AVAP que llame a {0}?",
@@ -124,12 +126,12 @@ LONGEST_CLAUSE = 16
 """Words of a sentence that a question repeats."""
 
 
-def questions(reading: Reading, draws: Draws) -> dict[str, Any]:
-    """Three questions that the answer would answer; all noncommittal when it only refuses."""
-    answer = restored(reading.one("answer").text)
+def questions(reading: Reading, turn: int) -> dict[str, Any]:
+    """Three questions that the answer would answer, worded from `turn` on; all noncommittal when it only refuses."""
+    answer = reading.one("answer").restored
     said = text.sentences(text.without_code(answer))
     evasive = int(all(map(language.refuses, said)) and not text.blocks(answer))
-    asked = _asked_back(answer, said, draws)
+    asked = _asked_back(answer, said, turn)
     return {
         "questions": [
             {"id": number, "question": question, "noncommittal": evasive}
@@ -138,15 +140,14 @@ def questions(reading: Reading, draws: Draws) -> dict[str, Any]:
     }
 
 
-def _asked_back(answer: str, said: Sequence[str], draws: Draws) -> list[str]:
+def _asked_back(answer: str, said: Sequence[str], turn: int) -> list[str]:
     """Questions about what the answer's code calls and what its sentences say, in different wordings."""
     spoken = language.of_answer(answer)
     called = [_called(code) for code in text.blocks(answer)]
     asked = [CODE_WORDING[spoken].format(", ".join(names)) for names in called if names]
     matter = [_clause(sentence) for sentence in said] or ["AVAP"]
-    turn = draws.below(len(WORDINGS[spoken]), "wording")
     for number in range(QUESTIONS_BACK):
-        wording = WORDINGS[spoken][(turn + number) % len(WORDINGS[spoken])]
+        wording = WORDINGS[spoken][(turn + number) % TURNS]
         asked.append(wording.format(matter[number % len(matter)]))
     return asked[:QUESTIONS_BACK]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from core.serving.rehearsal import schema as schemas
+from core.serving.rehearsal.schema import Shape, shape
 
 MODEL_PREFIX = "rehearsal"
 """Every model whose name begins so is served; any other is not found."""
@@ -55,7 +55,8 @@ class Request:
     input_tokens: int
     max_tokens: int
     stream: bool
-    schema: Mapping[str, Any] | None
+    shape: Shape | None
+    """What the reply must fit, for structured outputs."""
     stop_sequences: tuple[str, ...]
 
 
@@ -77,7 +78,7 @@ def parse(body: bytes, headers: Mapping[str, str], *, seed: int, counting: bool 
         input_tokens=tokens(system, *turns),
         max_tokens=data.get("max_tokens", 1),
         stream=data.get("stream") is True,
-        schema=_schema(data.get("output_config")),
+        shape=_shape(data.get("output_config")),
         stop_sequences=tuple(data.get("stop_sequences") or ()),
     )
 
@@ -165,7 +166,7 @@ def _block_text(block: object, where: str) -> str:
     return text
 
 
-def _schema(config: object) -> Mapping[str, Any] | None:
+def _shape(config: object) -> Shape | None:
     if config is None:
         return None
     if not isinstance(config, dict):
@@ -181,7 +182,7 @@ def _schema(config: object) -> Mapping[str, Any] | None:
         or not isinstance(wanted.get("schema"), dict)
     ):
         raise _invalid("output_config.format: Input should be {'type': 'json_schema', 'schema': {...}}")
-    if refused := schemas.refusal(wanted["schema"]):
-        raise _invalid(f"output_config.format.schema: {refused}")
-    schema: Mapping[str, Any] = wanted["schema"]
-    return schema
+    found = shape(orjson.dumps(wanted["schema"]))
+    if found.refusal:
+        raise _invalid(f"output_config.format.schema: {found.refusal}")
+    return found

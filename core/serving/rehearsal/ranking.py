@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
 
 LENGTH_DAMPING = 6
 """Added to a sentence's length before it divides, so that three-word sentences do not win by brevity."""
@@ -14,25 +17,22 @@ LENGTH_DAMPING = 6
 class Weights:
     """Inverse document frequency over the passages of one prompt: log(1 + N / (df + 1/2)), N passages."""
 
-    passages: int
-    frequency: Mapping[str, int]
-
-    def of(self, stem: str) -> float:
-        """The weight of one stem; the largest for a stem that no passage has."""
-        return math.log(1.0 + self.passages / (self.frequency.get(stem, 0) + 0.5))
+    known: Mapping[str, float]
+    """Stem -> its weight, for every stem of the passages."""
+    unknown: float
+    """The weight of any other: the largest."""
 
     def total(self, stems: Iterable[str]) -> float:
-        """The summed weight of `stems`."""
-        return math.fsum(self.of(stem) for stem in sorted(stems))
+        """The summed weight of `stems`, exact whatever their order."""
+        return math.fsum([self.known.get(stem, self.unknown) for stem in stems])
 
 
-def weigh(passages: Sequence[frozenset[str]]) -> Weights:
-    """Count in how many passages each stem occurs."""
-    frequency: dict[str, int] = {}
-    for stems in passages:
-        for stem in stems:
-            frequency[stem] = frequency.get(stem, 0) + 1
-    return Weights(len(passages), frequency)
+@lru_cache(maxsize=256)
+def weigh(passages: tuple[frozenset[str], ...]) -> Weights:
+    """Weigh the stems by the number of passages that each occurs in."""
+    frequency = Counter(chain.from_iterable(passages))
+    by_frequency = [math.log(1.0 + len(passages) / (times + 0.5)) for times in range(len(passages) + 1)]
+    return Weights({stem: by_frequency[times] for stem, times in frequency.items()}, by_frequency[0])
 
 
 def coverage(asked: frozenset[str], found: frozenset[str], weights: Weights) -> float:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
+
+import orjson
 
 Schema = Mapping[str, Any]
 
@@ -24,11 +28,26 @@ _FORMATS = {
     "email": "rehearsal@example.com", "hostname": "example.com", "uri": "https://example.com",
     "ipv4": "127.0.0.1", "ipv6": "::1", "uuid": "00000000-0000-0000-0000-000000000000",
 }  # fmt: skip
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "string": (str,), "integer": (int,), "number": (int, float), "boolean": (bool,), "null": (type(None),),
+    "object": (Mapping,), "array": (list,),
+}  # fmt: skip
 
 
-def refusal(schema: Schema) -> str | None:
-    """Why the API would not take `schema`, in its words; None when it would."""
-    return next(_refusals(schema, schema, 0), None)
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """A schema that was looked at. Compared by identity: `shape` gives one object for one schema."""
+
+    schema: Schema
+    refusal: str | None
+    """Why the API would not take the schema, in its words; None when it would."""
+
+
+@lru_cache(maxsize=256)
+def shape(written: bytes) -> Shape:
+    """Look at a schema, written as JSON. Cached: every request of one kind brings the same."""
+    schema = orjson.loads(written)
+    return Shape(schema, next(_refusals(schema, schema, 0), None))
 
 
 def _refusals(schema: Schema, root: Schema, depth: int) -> Iterator[str]:
@@ -58,7 +77,7 @@ def _children(schema: Schema) -> list[Schema]:
 
 
 def minimal(schema: Schema, root: Schema | None = None) -> Any:
-    """The smallest value that satisfies a schema which `refusal` accepts."""
+    """The smallest value that satisfies a schema which is not refused."""
     root = schema if root is None else root
     schema = _resolve(schema, root)
     if "const" in schema:
@@ -108,11 +127,7 @@ def _shaped_object(value: Mapping[str, Any], schema: Schema, root: Schema) -> di
 def _fits(value: Any, schema: Schema, kind: str) -> bool:
     if schema.get("enum") and value not in schema["enum"]:
         return False
-    types: dict[str, tuple[type, ...]] = {
-        "string": (str,), "integer": (int,), "number": (int, float), "boolean": (bool,), "null": (type(None),),
-        "object": (Mapping,), "array": (list,),
-    }  # fmt: skip
-    return kind not in types or isinstance(value, types[kind])
+    return kind not in _TYPES or isinstance(value, _TYPES[kind])
 
 
 def _kind(schema: Schema) -> str:
@@ -126,6 +141,8 @@ def _property(schema: Schema, name: str) -> Schema:
 
 
 def _resolve(schema: Schema, root: Schema) -> Schema:
-    name = str(schema.get("$ref", "")).removeprefix("#/$defs/")
+    if "$ref" not in schema:
+        return schema
+    name = str(schema["$ref"]).removeprefix("#/$defs/")
     found: Schema = root.get("$defs", {}).get(name, schema) if name else schema
     return found

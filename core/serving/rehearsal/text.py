@@ -36,7 +36,8 @@ class Sentence:
 class Document:
     """A Markdown text taken apart."""
 
-    titles: tuple[str, ...]
+    title_stems: frozenset[str]
+    """Of all its headings."""
     sentences: tuple[Sentence, ...]
     programs: tuple[str, ...]
     """The complete ```avap blocks, verbatim, without their fences."""
@@ -83,8 +84,9 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
+@lru_cache(maxsize=4096)
 def stems(text: str) -> frozenset[str]:
-    """The stems of the content words of a text."""
+    """The stems of the content words of a text. Cached: claims and questions come many times as well."""
     return frozenset(filter(None, map(stem, words(text))))
 
 
@@ -99,7 +101,7 @@ def document(text: str) -> Document:
     blocks = _FENCE.findall(text)
     prose = _FENCE.sub("\n\n", text)
     return Document(
-        titles=tuple(match.group(1) for line in prose.splitlines() if (match := _HEADING.match(line))),
+        title_stems=stems(" ".join(match.group(1) for line in prose.splitlines() if (match := _HEADING.match(line)))),
         sentences=tuple(Sentence(s, stems(s)) for s in sentences(prose)),
         programs=tuple(code.rstrip("\n") for label, code in blocks if label == "avap" and code.strip()),
         stems=stems(text),
