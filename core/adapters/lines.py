@@ -11,13 +11,22 @@ import contextlib
 import fcntl
 import os
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Protocol
 
-from core.disk import each, is_object, listing, make_folder, objects, require_same, store_error, sync_folder, within
+from core.disk import (
+    StorageQueue,
+    each,
+    is_object,
+    listing,
+    make_folder,
+    objects,
+    require_same,
+    store_error,
+    sync_folder,
+)
 from core.disk import read as read_file
 from core.errors import StoreError
 from core.ports import Clock
@@ -61,15 +70,16 @@ class Tail(Protocol):
 class Lines:
     """The lines found on opening, and the way to add more, on one event loop."""
 
-    def __init__(self, found: Pieces, tail: Tail) -> None:
+    def __init__(self, file: Path, found: Pieces, tail: Tail) -> None:
         self.found = found
+        self._file = file
         self._tail = tail
         self._waiting: list[bytes] = []
         self._size = 0
         self._waiters: list[asyncio.Future[tuple[Path, int]]] = []
         self._writing: asyncio.Task[None] | None = None
         self._failure: Exception | None = None
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="lines")
+        self._storage = StorageQueue()
 
     async def append(self, line: bytes) -> Place:
         """Add `line`; durable on return. Raises StoreError, for good: nothing is appended after a failure.
@@ -96,7 +106,6 @@ class Lines:
             if self._failure is not None:
                 raise self._failure
         finally:
-            self._thread.shutdown()
             self._tail.close()
 
     def _add(self, line: bytes) -> int:
@@ -122,8 +131,9 @@ class Lines:
             waiters, batch = self._waiters, b"\n".join([*self._waiting, b""])
             self._waiters, self._waiting, self._size = [], [], 0
             try:
-                place = await asyncio.get_running_loop().run_in_executor(self._thread, self._append, batch)
+                place = await self._appended(batch)
             except Exception as error:  # noqa: BLE001 - it is theirs who wait
+                self._failure = error
                 for waiter in waiters:
                     if not waiter.done():
                         waiter.set_exception(error)
@@ -132,15 +142,10 @@ class Lines:
                     if not waiter.done():
                         waiter.set_result(place)
 
-    def _append(self, batch: bytes) -> tuple[Path, int]:
-        """In the thread."""
+    async def _appended(self, batch: bytes) -> tuple[Path, int]:
         if self._failure is not None:
             raise self._failure
-        try:
-            return self._tail.append(batch)
-        except Exception as error:
-            self._failure = error
-            raise
+        return await self._storage.do(lambda: self._tail.append(batch), self._file)
 
 
 @contextlib.asynccontextmanager
@@ -202,7 +207,7 @@ async def _in_a_file(file: Path, clock: Clock) -> Lines:
     except BaseException:
         os.close(descriptor)
         raise
-    return Lines({**await asyncio.to_thread(_parts_of, file), file: found}, _FileTail(descriptor, file))
+    return Lines(file, {**await asyncio.to_thread(_parts_of, file), file: found}, _FileTail(descriptor, file))
 
 
 async def _lock(descriptor: int, file: Path, clock: Clock) -> None:
@@ -247,7 +252,7 @@ class _FileTail:
 
     def append(self, batch: bytes) -> tuple[Path, int]:
         self._under_way = True
-        return self._file, within(lambda: self._append(batch), self._file)
+        return self._file, self._append(batch)
 
     def close(self) -> None:
         """Close the file, unless a write that was given up at its deadline still has it."""
@@ -279,7 +284,7 @@ def _whole(content: bytes) -> bytes:
 
 def _on_a_store(file: Path) -> Lines:
     found = read(file)
-    return Lines(found, _ObjectTail(file, len(found) - (file in found)))
+    return Lines(file, found, _ObjectTail(file, len(found) - (file in found)))
 
 
 class _ObjectTail:
