@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from functools import partial
@@ -200,11 +200,11 @@ class _Drive:
     async def _append(self, cell: Cell, journal: Journal, made: set[str]) -> None:
         """Run `cell` without the rows it has and those in `made`; what comes is durable, then added to `made`."""
         finished = frozenset(journal.rows) | made
-        rows = self.lab.pool.run(partial(self.session.rows, cell, finished))
-        async with closed_after(rows):
-            async for row in rows:
-                await journal.append(row.id, row.model_dump_json())
-                made.add(row.id)
+        lines = self.lab.pool.run(partial(_lines, self.session, cell, finished))
+        async with closed_after(lines):
+            async for row_id, line in lines:
+                await journal.append(row_id, line)
+                made.add(row_id)
                 self.watcher.advance(cell.id)
 
     def _rows(self) -> dict[str, Sequence[str]]:
@@ -212,3 +212,11 @@ class _Drive:
         cells = [cell.id for cell in self.prepared.plan.cells]
         by_id = {cell: self.done[cell] if cell in self.done else self.folder.rows(cell) for cell in cells}
         return {cell: tuple(rows[row] for row in sorted(rows)) for cell, rows in by_id.items()}
+
+
+async def _lines(session: Session, cell: Cell, finished: frozenset[str]) -> AsyncIterator[tuple[str, str]]:
+    """The id and the JSON of each row, made where the row is: the one driver has those of every worker to write."""
+    rows = session.rows(cell, finished)
+    async with closed_after(rows):
+        async for row in rows:
+            yield row.id, row.model_dump_json()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +11,8 @@ from typing import Any
 
 import anthropic
 import httpx2
+
+from core.adapters.record import replies_in
 
 
 def asked_alone(run: Path, url: str, in_flight: int) -> tuple[int, float]:
@@ -38,6 +39,5 @@ async def _asked(bodies: list[dict[str, Any]], url: str, in_flight: int) -> floa
 
 
 if __name__ == "__main__":
-    files = Path(sys.argv[1], "recordings").glob("*/*.json")
-    found = [json.loads(file.read_bytes())["recording"]["request"] for file in files]
+    found = [dict(reply.request) for reply in replies_in(Path(sys.argv[1], "recordings")).values()]
     print(len(found), asyncio.run(_asked(found, sys.argv[2], int(sys.argv[3]))))
