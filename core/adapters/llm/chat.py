@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 from pydantic import BaseModel, Field
 
-from core.adapters.llm.reply import Body, Reply, lost, printable, quoted, read
+from core.adapters.llm.reply import Body, Reply, lost, printable, read, said
 from core.adapters.llm.request import Request, Surface
 from core.adapters.llm.sampling import temperature_for
 from core.adapters.llm.wire import CONNECTIONS, PATIENCE, is_loopback
@@ -136,7 +136,8 @@ class ChatWire:
         try:
             response = await self._post(request, timeout_s)
             if not response.is_success:
-                return from_response(response.status_code, response.headers, _said(response), now=now)
+                status = response.status_code
+                return from_response(status, response.headers, said(response.content, status), now=now)
             return read(_Completion, response.content)
         except httpx.HTTPError as error:
             return _lost(error)
@@ -156,15 +157,6 @@ def _response_format(prompt: Prompt) -> dict[str, Any] | None:
         return None
     schema = {"name": "reply", "schema": prompt.output_schema, "strict": True}
     return {"type": "json_schema", "json_schema": schema}
-
-
-def _said(response: httpx.Response) -> str:
-    """The server's words: `{"error": {"message": ...}}` or `{"error": "..."}`, by server."""
-    try:
-        error = response.json()["error"]
-        return quoted(error if isinstance(error, str) else str(error["message"]))
-    except (ValueError, KeyError, TypeError):
-        return f"HTTP {response.status_code}"
 
 
 def _lost(error: httpx.HTTPError) -> Failure:

@@ -1,7 +1,8 @@
-"""Anthropic's Messages protocol, through the anthropic SDK with all of its own retrying switched off.
+"""Anthropic's Messages protocol, with the anthropic SDK: who calls, with what credentials, headers and connections.
 
-The body is posted as it was hashed, past the typed `messages.create`: that has no place for sampling parameters, and
-warns of models that preflight has judged already. Importing this module imports the SDK, which takes a second.
+The body is posted as it was hashed, by the SDK's own HTTP client and past its `messages.create`. That has no place for
+sampling parameters, warns of models that preflight has judged already, retries by rules of its own, and takes as long
+to put a request together as it takes to send it. Importing this module imports the SDK, which takes a second.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import anthropic
 import httpx2
 from pydantic import BaseModel, Field
 
-from core.adapters.llm.reply import Body, Reply, lost, printable, quoted, read
+from core.adapters.llm.reply import Body, Reply, lost, printable, read, said
 from core.adapters.llm.request import Request, Surface
 from core.adapters.llm.sampling import temperature_for
 from core.adapters.llm.wire import CONNECTIONS, PATIENCE, is_loopback
@@ -88,7 +89,9 @@ class MessagesWire:
         self._spec = spec
         self._base_url = base_url
         self._client: anthropic.AsyncAnthropic | None = None
-        self._messages_url = ""
+        self._http: httpx2.AsyncClient | None = None
+        self._url = ""
+        self._headers: dict[str, str] = {}
         installed = messages_surface()
         self._surface = Surface(installed.sdk, spec.api_version or installed.api_version)
 
@@ -121,26 +124,28 @@ class MessagesWire:
     @contextlib.asynccontextmanager
     async def connected(self) -> AsyncIterator[None]:
         """Open the connection pool. Raises ConfigError when there is no key to send."""
-        async with self._open_client() as client:
-            self._client = client
-            # Whole, or the SDK puts it together again for every call, a fifth of what it takes to make a request.
-            self._messages_url = f"{str(client.base_url).rstrip('/')}/v1/messages"
+        # On aiohttp: httpx's own pool looks at every idle connection at every request, two thirds of a call's cost.
+        http = anthropic.DefaultAioHttpClient(
+            trust_env=not is_loopback(self.endpoint),
+            limits=httpx2.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS),
+        )
+        async with self._open_client(http) as client:
+            self._client, self._http = client, http
+            self._url = f"{str(client.base_url).rstrip('/')}/v1/messages"
+            headers = {name.lower(): value for name, value in client.default_headers.items() if isinstance(value, str)}
+            self._headers = headers | {"anthropic-version": self._surface.api_version}
             try:
                 yield
             finally:
-                self._client = None
+                self._client = self._http = None
 
-    def _open_client(self) -> anthropic.AsyncAnthropic:
+    def _open_client(self, http: httpx2.AsyncClient) -> anthropic.AsyncAnthropic:
         client = anthropic.AsyncAnthropic(
             api_key="rehearsal" if self._spec.provider is Provider.REHEARSAL else None,
             base_url=self._base_url,
             max_retries=0,
             open_telemetry=False,  # spans could carry prompts
-            # On aiohttp: httpx's own pool looks at every idle connection at every request, two thirds of a call's cost.
-            http_client=anthropic.DefaultAioHttpClient(
-                trust_env=not is_loopback(self.endpoint),
-                limits=httpx2.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS),
-            ),
+            http_client=http,
         )
         if not (client.api_key or client.auth_token or client.credentials):
             raise ConfigError(
@@ -162,27 +167,27 @@ class MessagesWire:
         """One attempt."""
         try:
             response = await self._post(request, timeout_s)
-            outcome = read(Message, response.content)
-            return dataclasses.replace(outcome, quotas=quotas(response.headers, now=now))
-        except anthropic.APIStatusError as error:
-            words = quoted(error.api_message or f"HTTP {error.status_code}")
-            return from_response(error.status_code, error.response.headers, words, now=now)
-        except (anthropic.APIError, httpx2.HTTPError) as error:
+        except (anthropic.AnthropicError, httpx2.HTTPError) as error:
             return _lost(error)
+        if not response.is_success:
+            words = said(response.content, response.status_code)
+            return from_response(response.status_code, response.headers, words, now=now)
+        return dataclasses.replace(read(Message, response.content), quotas=quotas(response.headers, now=now))
 
     async def _post(self, request: Request, timeout_s: float) -> httpx2.Response:
         assert self._client is not None, "send is called while connected"
-        headers = {"content-type": "application/json", "anthropic-version": request.surface.api_version}
-        return await self._client.post(
-            self._messages_url,
-            cast_to=httpx2.Response,
+        assert self._http is not None, "as the client"
+        return await self._http.post(
+            self._url,
             content=request.content,
-            options={"headers": {**headers, **request.headers}, "timeout": timeout_s},
+            headers={**self._headers, **request.headers},
+            timeout=timeout_s,
+            auth=self._client.custom_auth or httpx2.USE_CLIENT_DEFAULT,
         )
 
 
 def _lost(error: Exception) -> Failure:
-    """The SDK wraps what httpx makes of what happened; nothing was billed when no connection was ever made.
+    """Nothing was billed when no connection was ever made.
 
     Only aiohttp's own error tells: httpx's ConnectError is also one that broke while the reply was awaited.
     """

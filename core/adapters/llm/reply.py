@@ -46,6 +46,15 @@ def quoted(words: str) -> str:
     return printable(words)[:_QUOTED]
 
 
+def said(content: bytes, status: int) -> str:
+    """A server's words in the body of an error: `{"error": {"message": ...}}` or `{"error": "..."}`."""
+    try:
+        error = json.loads(content)["error"]
+        return quoted(error if isinstance(error, str) else str(error["message"]))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return f"HTTP {status}"
+
+
 def read(schema: type[Body], content: bytes) -> Reply | Failure:
     """The reply in the body of a 200, or what is wrong with it: cut off, or not a reply.
 
