@@ -10,6 +10,7 @@ from manual_clock import ManualClock
 from simulated_provider import USAGE, Provider, Says, campaign
 from virtual_time import VirtualClock, run
 
+from core.adapters.clock import SystemClock
 from core.model.traffic import Channel, Flow, Steering
 from core.policy.limiter import InFlight, Limiter
 from core.policy.quota import Quota, Resource
@@ -226,6 +227,52 @@ async def test_a_full_limiter_keeps_the_next_out_until_one_leaves() -> None:
     async with asyncio.timeout(1), limiter.slot():
         pass
     assert limiter.in_flight == 0
+
+
+@pytest.mark.parametrize("leaves", ["before", "as it is let in"])
+async def test_places_freed_together_are_taken_together_in_order_and_none_is_lost_to_who_left(leaves: str) -> None:
+    limiter, entered, go = Limiter(2, ManualClock()), [], asyncio.Event()
+
+    async def enter(number: int) -> None:
+        async with limiter.slot():
+            entered.append(number)
+            await go.wait()
+
+    first = [asyncio.ensure_future(enter(number)) for number in (0, 1)]
+    await turns(2)
+    waiting = [asyncio.ensure_future(enter(number)) for number in (2, 3, 4)]
+    await turns(2)
+    if leaves == "before":
+        waiting[0].cancel()
+        await turns(2)
+    go.set()
+    await asyncio.gather(*first)
+    if leaves == "as it is let in":
+        await turns(1)
+        waiting[0].cancel()
+    await asyncio.gather(*waiting[1:])
+    assert [number for number in entered if number != 2] == [0, 1, 3, 4]
+    assert limiter.in_flight == 0
+
+
+async def turns(count: int) -> None:
+    """Of the event loop."""
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def test_a_limiter_on_a_clock_that_never_stands_still_lets_everybody_pass() -> None:
+    limiter, passed = Limiter(4, SystemClock()), 0
+
+    async def call() -> None:
+        nonlocal passed
+        async with limiter.slot() as slot:
+            await asyncio.sleep(0)
+            slot.send().answered(USAGE)
+            passed += 1
+
+    await asyncio.gather(*(call() for _ in range(300)))
+    assert passed == 300
 
 
 @pytest.mark.parametrize("made", [lambda: Limiter(0, ManualClock()), lambda: InFlight(0)])

@@ -1,5 +1,6 @@
 """The Messages caller: what goes over the wire, what it costs, and what is refused before anything is sent."""
 
+import json
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 from manual_clock import ManualClock
-from scripted_http import ScriptedServer, message, scripted
+from scripted_http import Answer, ScriptedServer, message, scripted
 
 from core.adapters.llm import describe, open_llm, preflight
 from core.adapters.llm.preflight import retirement
@@ -83,6 +84,20 @@ async def test_schema_and_effort_travel_in_output_config(server: ScriptedServer,
         "output_config": {"effort": "low", "format": {"type": "json_schema", "schema": schema}},
     }
     assert server.seen[0].headers["authorization"] == f"Bearer {key}"
+
+
+async def test_credentials_that_the_sdk_finds_by_itself_are_exchanged_and_sent(
+    server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    monkeypatch.setenv("ANTHROPIC_IDENTITY_TOKEN", "who I am")
+    monkeypatch.setenv("ANTHROPIC_FEDERATION_RULE_ID", "fdrl_1")
+    monkeypatch.setenv("ANTHROPIC_ORGANIZATION_ID", "00000000-0000-0000-0000-000000000001")
+    token = {"access_token": "for an hour", "token_type": "Bearer", "expires_in": 3600}
+    server.script.append(Answer(body=json.dumps(token).encode()))
+    await complete(server, tmp_path, prompt(), of=spec())
+    assert [seen.path for seen in server.seen] == ["/v1/oauth/token", "/v1/messages"]
+    assert server.seen[1].headers["authorization"] == "Bearer for an hour"
 
 
 async def test_a_temperature_is_sent_only_where_the_api_takes_it(
