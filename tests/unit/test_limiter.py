@@ -258,7 +258,7 @@ async def test_places_freed_together_are_taken_together_in_order_and_none_is_los
 async def turns(count: int) -> None:
     """Of the event loop."""
     for _ in range(count):
-        await asyncio.sleep(0)
+        await SystemClock().sleep(0)
 
 
 async def test_a_limiter_on_a_clock_that_never_stands_still_lets_everybody_pass() -> None:
@@ -267,7 +267,7 @@ async def test_a_limiter_on_a_clock_that_never_stands_still_lets_everybody_pass(
     async def call() -> None:
         nonlocal passed
         async with limiter.slot() as slot:
-            await asyncio.sleep(0)
+            await SystemClock().sleep(0)
             slot.send().answered(USAGE)
             passed += 1
 
