@@ -91,7 +91,6 @@ class MessagesWire:
         self._client: anthropic.AsyncAnthropic | None = None
         self._http: httpx2.AsyncClient | None = None
         self._url = ""
-        self._headers: dict[str, str] = {}
         installed = messages_surface()
         self._surface = Surface(installed.sdk, spec.api_version or installed.api_version)
 
@@ -132,8 +131,10 @@ class MessagesWire:
         async with self._open_client(http) as client:
             self._client, self._http = client, http
             self._url = f"{str(client.base_url).rstrip('/')}/v1/messages"
-            headers = {name.lower(): value for name, value in client.default_headers.items() if isinstance(value, str)}
-            self._headers = headers | {"anthropic-version": self._surface.api_version}
+            http.headers.update(
+                {name: value for name, value in client.default_headers.items() if isinstance(value, str)}
+            )
+            http.headers["anthropic-version"] = self._surface.api_version
             try:
                 yield
             finally:
@@ -169,10 +170,11 @@ class MessagesWire:
             response = await self._post(request, timeout_s)
         except (anthropic.AnthropicError, httpx2.HTTPError) as error:
             return _lost(error)
+        headers = dict(response.headers.items())  # where every look at one takes no search through all of them
         if not response.is_success:
             words = said(response.content, response.status_code)
-            return from_response(response.status_code, response.headers, words, now=now)
-        return dataclasses.replace(read(Message, response.content), quotas=quotas(response.headers, now=now))
+            return from_response(response.status_code, headers, words, now=now)
+        return dataclasses.replace(read(Message, response.content), quotas=quotas(headers, now=now))
 
     async def _post(self, request: Request, timeout_s: float) -> httpx2.Response:
         assert self._client is not None, "send is called while connected"
@@ -180,7 +182,7 @@ class MessagesWire:
         return await self._http.post(
             self._url,
             content=request.content,
-            headers={**self._headers, **request.headers},
+            headers=request.headers,
             timeout=timeout_s,
             auth=self._client.custom_auth or httpx2.USE_CLIENT_DEFAULT,
         )
