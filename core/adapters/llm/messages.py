@@ -90,7 +90,7 @@ class MessagesWire:
         self._base_url = base_url
         self._client: anthropic.AsyncAnthropic | None = None
         self._http: httpx2.AsyncClient | None = None
-        self._url = ""
+        self._url = httpx2.URL(self.endpoint)
         installed = messages_surface()
         self._surface = Surface(installed.sdk, spec.api_version or installed.api_version)
 
@@ -130,7 +130,7 @@ class MessagesWire:
         )
         async with self._open_client(http) as client:
             self._client, self._http = client, http
-            self._url = f"{str(client.base_url).rstrip('/')}/v1/messages"
+            self._url = httpx2.URL(f"{str(client.base_url).rstrip('/')}/v1/messages")  # text is parsed at every call
             http.headers.update(
                 {name: value for name, value in client.default_headers.items() if isinstance(value, str)}
             )
