@@ -43,7 +43,7 @@ from core.ports import Clock, FewShots, Index, Llm, Parser, Places
 OpenLocal = Callable[[Places, RuntimeSpec, Clock, Budget | None], AbstractAsyncContextManager[Workshop]]
 """Opens a workshop inside an actor; sent there."""
 
-SWITCH_S = 0.0005
+SWITCH_S = 0.0001
 """How long a thread of an actor may keep the others from Python, in seconds."""
 CALLS_AT_ONCE = 4000
 """Waiting calls cost nothing; how many are really made is the limiter's to say."""
