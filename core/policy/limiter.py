@@ -242,8 +242,8 @@ class Limiter:
         if self._is_shut:
             self._changed.clear()
             await self._changed.wait()
-        elif self._wait_s > 0:
-            await self._clock.sleep(self._wait_s)
+        elif (wait := self._wait_s) > 0:
+            await self._clock.sleep(wait)
         elif self._overall.is_full:
             await self._overall.change_to_come()
 
