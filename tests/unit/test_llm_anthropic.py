@@ -1,6 +1,9 @@
 """The Messages caller: what goes over the wire, what it costs, and what is refused before anything is sent."""
 
+import asyncio
+import contextlib
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -14,6 +17,7 @@ from manual_clock import ManualClock
 from scripted_http import Answer, ScriptedServer, message, scripted
 
 from core.adapters.llm import describe, open_llm, preflight
+from core.adapters.llm.messages import MessagesWire
 from core.adapters.llm.preflight import retirement
 from core.adapters.llm.prices import PRICES, Tariff, load_prices
 from core.adapters.record import Recordings, recorder
@@ -23,6 +27,7 @@ from core.model.record import SamplingStatus
 from core.model.specs import BudgetSpec, ModelSpec, Provider
 from core.policy.ledger import Ledger
 from core.policy.limiter import Limiter
+from core.policy.retry import Charge, Failure
 
 OPUS = "claude-opus-4-5-20251101"
 TODAY = ManualClock("2026-11-21T12:00:00Z")
@@ -98,6 +103,21 @@ async def test_credentials_that_the_sdk_finds_by_itself_are_exchanged_and_sent(
     await complete(server, tmp_path, prompt(), of=spec())
     assert [seen.path for seen in server.seen] == ["/v1/oauth/token", "/v1/messages"]
     assert server.seen[1].headers["authorization"] == "Bearer for an hour"
+
+
+async def test_a_connection_that_never_comes_is_given_up_before_the_attempt_and_costs_nothing(key: str) -> None:
+    with socket.socket() as full, contextlib.ExitStack() as waiting:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for _ in range(4):  # more than it keeps: who comes later is not answered at all
+            early = waiting.enter_context(socket.socket())
+            early.setblocking(False)
+            early.connect_ex(full.getsockname())
+        wire = MessagesWire(spec(), f"http://127.0.0.1:{full.getsockname()[1]}")
+        async with wire.connected(), asyncio.timeout(5):
+            outcome = await wire.send(wire.request(prompt()), timeout_s=0.2, now=TODAY.now())
+    assert isinstance(outcome, Failure)
+    assert outcome.charge is Charge.NONE
 
 
 async def test_a_temperature_is_sent_only_where_the_api_takes_it(

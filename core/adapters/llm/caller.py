@@ -67,17 +67,18 @@ class Caller:
     @contextlib.asynccontextmanager
     async def _asking(self, request: Request) -> AsyncIterator[Recording]:
         """The reply; its slot is held until the context is left, which is when the reply is recorded."""
+        worst = self._tariff.worst(request.most_input_tokens, request.max_tokens)  # what can be, is worked out before
         async with self._means.limiter.slot() as slot:
-            yield self._recording(request, await self._persist(request, slot))
+            yield self._recording(request, await self._persist(request, worst, slot))
 
-    async def _persist(self, request: Request, slot: Slot) -> Reply:
+    async def _persist(self, request: Request, worst: Spend, slot: Slot) -> Reply:
         clock = self._means.clock
         end = clock.monotonic() + self._deadline_s
         for attempt in itertools.count():
             if not await slot.turn(end):
                 asked = Failure("it asks all calls to wait", wait_s=self._means.limiter.asked_s)
                 raise self._given_up(asked, attempts=attempt)
-            outcome = await self._attempt(request, slot, end)
+            outcome = await self._attempt(request, worst, slot, end)
             if isinstance(outcome, Reply):
                 return outcome
             seed = int(request.key[:15], 16)
@@ -88,9 +89,9 @@ class Caller:
             await clock.sleep(pause)
         raise AssertionError("unreachable: the loop ends by returning or raising")
 
-    async def _attempt(self, request: Request, slot: Slot, end: float) -> Reply | Failure:
+    async def _attempt(self, request: Request, worst: Spend, slot: Slot, end: float) -> Reply | Failure:
         """One attempt within the budget and the time left; a lost reply is charged in full, since it may be billed."""
-        async with hold(self._means.ledger, self._claim(request)) as held:
+        async with hold(self._means.ledger, self._claim(request, worst)) as held:
             left_s = end - self._means.clock.monotonic()
             outcome = await self._send(request, slot, min(left_s, self._deadline_s * self._wire.patience))
             if isinstance(outcome, Reply):
@@ -99,9 +100,9 @@ class Caller:
                 held.settle(NOTHING)
         return outcome
 
-    def _claim(self, request: Request) -> Claim:
+    def _claim(self, request: Request, worst: Spend) -> Claim:
         return Claim(
-            worst=self._tariff.worst(request.most_input_tokens, request.max_tokens),
+            worst=worst,
             address=self._means.recordings.address(request.key),
             role=self._role,
             model=self._model,

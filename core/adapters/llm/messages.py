@@ -1,15 +1,15 @@
-"""Anthropic's Messages protocol, with the anthropic SDK: who calls, with what credentials, headers and connections.
+"""Anthropic's Messages protocol, with the anthropic SDK: who calls, with what credentials and headers.
 
-The body is posted as it was hashed, by the SDK's own HTTP client and past its `messages.create`. That has no place for
-sampling parameters, warns of models that preflight has judged already, retries by rules of its own, and takes as long
-to put a request together as it takes to send it. Importing this module imports the SDK, which takes a second.
+The body is posted as it was hashed, with aiohttp and past the SDK's `messages.create`. That has no place for sampling
+parameters, warns of models that preflight has judged already, and retries by rules of its own; and its HTTP client
+alone doubles the processor time of a call with its recording. Importing this module imports the SDK: a second.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -29,6 +29,8 @@ from core.policy.quota import quotas
 from core.policy.retry import Charge, Failure, from_response
 
 _DEFAULT_URL = "https://api.anthropic.com"
+_CONNECTING = 0.9
+"""Share of an attempt's time for getting a connection."""
 _STOPS = {
     "end_turn": StopReason.END,
     "stop_sequence": StopReason.END,
@@ -89,8 +91,8 @@ class MessagesWire:
         self._spec = spec
         self._base_url = base_url
         self._client: anthropic.AsyncAnthropic | None = None
-        self._http: httpx2.AsyncClient | None = None
-        self._url = httpx2.URL(self.endpoint)
+        self._session: aiohttp.ClientSession | None = None
+        self._url = ""
         installed = messages_surface()
         self._surface = Surface(installed.sdk, spec.api_version or installed.api_version)
 
@@ -123,30 +125,21 @@ class MessagesWire:
     @contextlib.asynccontextmanager
     async def connected(self) -> AsyncIterator[None]:
         """Open the connection pool. Raises ConfigError when there is no key to send."""
-        # On aiohttp: httpx's own pool looks at every idle connection at every request, two thirds of a call's cost.
-        http = anthropic.DefaultAioHttpClient(
-            trust_env=not is_loopback(self.endpoint),
-            limits=httpx2.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS),
-        )
-        async with self._open_client(http) as client:
-            self._client, self._http = client, http
-            self._url = httpx2.URL(f"{str(client.base_url).rstrip('/')}/v1/messages")  # text is parsed at every call
-            http.headers.update(
-                {name: value for name, value in client.default_headers.items() if isinstance(value, str)}
-            )
-            http.headers["anthropic-version"] = self._surface.api_version
+        async with self._open_client() as client, self._open_session(client) as session:
+            self._client, self._session = client, session
+            self._url = f"{str(client.base_url).rstrip('/')}/v1/messages"
             try:
                 yield
             finally:
-                self._client = self._http = None
+                self._client = self._session = None
 
-    def _open_client(self, http: httpx2.AsyncClient) -> anthropic.AsyncAnthropic:
+    def _open_client(self) -> anthropic.AsyncAnthropic:
         client = anthropic.AsyncAnthropic(
             api_key="rehearsal" if self._spec.provider is Provider.REHEARSAL else None,
             base_url=self._base_url,
             max_retries=0,
             open_telemetry=False,  # spans could carry prompts
-            http_client=http,
+            http_client=anthropic.DefaultAsyncHttpxClient(trust_env=self._trusts_env),
         )
         if not (client.api_key or client.auth_token or client.credentials):
             raise ConfigError(
@@ -154,6 +147,22 @@ class MessagesWire:
                 remedy="set ANTHROPIC_API_KEY, or use the rehearsal model (configs/models/rehearsal.yaml)",
             )
         return client
+
+    def _open_session(self, client: anthropic.AsyncAnthropic) -> aiohttp.ClientSession:
+        """A pool that sends what `client` would. httpx's looks at every idle connection at every request."""
+        headers = {name: value for name, value in client.default_headers.items() if isinstance(value, str)}
+        certificates = httpx2.create_ssl_context(trust_env=self._trusts_env)
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=CONNECTIONS, ssl=certificates),
+            headers={**headers, "anthropic-version": self._surface.api_version},
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trust_env=self._trusts_env,
+        )
+
+    @property
+    def _trusts_env(self) -> bool:
+        """Whether proxies and certificates of the environment count."""
+        return not is_loopback(self.endpoint)
 
     @property
     def patience(self) -> float:
@@ -166,35 +175,33 @@ class MessagesWire:
 
     async def send(self, request: Request, *, timeout_s: float, now: str) -> Reply | Failure:
         """One attempt."""
+        assert self._session is not None, "send is called while connected"
+        # A connection that never came ends before the attempt does, because it costs nothing.
+        patience = aiohttp.ClientTimeout(total=None, sock_connect=timeout_s * _CONNECTING)
         try:
-            response = await self._post(request, timeout_s)
-        except (anthropic.AnthropicError, httpx2.HTTPError) as error:
+            headers = {**request.headers, **await self._credentials()}
+            async with self._session.post(
+                self._url, data=request.content, headers=headers, timeout=patience
+            ) as response:
+                content = await response.read()
+        except (anthropic.AnthropicError, httpx2.HTTPError, aiohttp.ClientError) as error:
             return _lost(error)
-        headers = dict(response.headers.items())  # where every look at one takes no search through all of them
-        if not response.is_success:
-            words = said(response.content, response.status_code)
-            return from_response(response.status_code, headers, words, now=now)
-        return dataclasses.replace(read(Message, response.content), quotas=quotas(headers, now=now))
+        if not response.ok:
+            words = said(content, response.status)
+            return from_response(response.status, response.headers, words, now=now)
+        return dataclasses.replace(read(Message, content), quotas=quotas(response.headers, now=now))
 
-    async def _post(self, request: Request, timeout_s: float) -> httpx2.Response:
-        assert self._client is not None, "send is called while connected"
-        assert self._http is not None, "as the client"
-        return await self._http.post(
-            self._url,
-            content=request.content,
-            headers=request.headers,
-            timeout=timeout_s,
-            auth=self._client.custom_auth or httpx2.USE_CLIENT_DEFAULT,
-        )
+    async def _credentials(self) -> Mapping[str, str]:
+        """Headers for a token that the SDK fetches and renews by itself; none where a key is sent."""
+        assert self._client is not None, "as the session"
+        if self._client.custom_auth is None:
+            return {}
+        bare, asked = (httpx2.Request("POST", self._url) for _ in range(2))
+        [ready] = [request async for request in self._client.custom_auth.async_auth_flow(asked)]
+        return {name: value for name, value in ready.headers.items() if name not in bare.headers}
 
 
 def _lost(error: Exception) -> Failure:
-    """Nothing was billed when no connection was ever made.
-
-    Only aiohttp's own error tells: httpx's ConnectError is also one that broke while the reply was awaited.
-    """
-    cause: BaseException = error
-    while cause.__cause__ is not None and not isinstance(cause, aiohttp.ClientError):
-        cause = cause.__cause__
-    unsent = isinstance(cause, (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError))
-    return lost(cause, charge=Charge.NONE if unsent else Charge.POSSIBLE)
+    """Nothing was billed when no connection was ever made."""
+    unsent = isinstance(error, (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError))
+    return lost(error, charge=Charge.NONE if unsent else Charge.POSSIBLE)
