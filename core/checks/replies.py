@@ -98,10 +98,11 @@ def _load(reply: str) -> object:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    twice = [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]
-    if twice:
-        raise ReplyFault(f"an object has the key {twice[0]!r} more than once")
-    return dict(pairs)
+    unique = dict(pairs)
+    if len(unique) < len(pairs):
+        [(twice, _)] = Counter(key for key, _ in pairs).most_common(1)
+        raise ReplyFault(f"an object has the key {twice!r} more than once")
+    return unique
 
 
 def _no_constant(name: str) -> object:

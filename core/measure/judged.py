@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
+from operator import mul
 
 _PRECISION_EPSILON = 1e-10
 """ragas adds it to the number of useful passages, so that a perfect ranking scores slightly less than 1."""
@@ -58,11 +60,12 @@ def answer_relevancy(
             raise ValueError(f"generated[{i}] has {len(vector)} dimensions, the question {len(asked)}")
     if not vectors:
         return 0.0
-    cosines = [_cosine(asked, vector) for vector in vectors]
-    known = [cosine for cosine in cosines if cosine is not None]
-    if len(known) < len(cosines):
+    direction = _direction(asked)
+    directions = [_direction(vector) for vector in vectors]
+    known = [other for other in directions if other is not None]
+    if direction is None or len(known) < len(directions):
         return None
-    return 0.0 if all(flags) else math.fsum(known) / len(known)
+    return 0.0 if all(flags) else math.fsum(direction.cosine(other) for other in known) / len(known)
 
 
 def _share(verdicts: list[int]) -> float | None:
@@ -79,20 +82,30 @@ def _binary(values: Iterable[float], name: str) -> list[int]:
 
 
 def _vector(values: Iterable[float], name: str) -> list[float]:
-    vector = [float(value) for value in values]
+    vector = list(map(float, values))
     if not vector:
         raise ValueError(f"{name} has no dimensions")
-    for i, value in enumerate(vector):
-        if not math.isfinite(value):
-            raise ValueError(f"{name}[{i}] is {value!r}, not a finite number")
+    if not all(map(math.isfinite, vector)):
+        i, value = next((i, value) for i, value in enumerate(vector) if not math.isfinite(value))
+        raise ValueError(f"{name}[{i}] is {value!r}, not a finite number")
     return vector
 
 
-def _cosine(a: list[float], b: list[float]) -> float | None:
-    """Cosine of two finite vectors, each scaled first so that no square over- or underflows."""
-    scale_a, scale_b = (max(abs(value) for value in vector) for vector in (a, b))
-    if scale_a == 0.0 or scale_b == 0.0:
+@dataclass(frozen=True)
+class _Direction:
+    """A vector whose largest component is 1 or -1, so that no square over- or underflows, and its length."""
+
+    vector: list[float]
+    length: float
+
+    def cosine(self, other: _Direction) -> float:
+        return math.fsum(map(mul, self.vector, other.vector)) / (self.length * other.length)
+
+
+def _direction(vector: list[float]) -> _Direction | None:
+    """None for a vector of zeros."""
+    scale = max(map(abs, vector))
+    if scale == 0.0:
         return None
-    unit_a, unit_b = [value / scale_a for value in a], [value / scale_b for value in b]
-    dot = math.fsum(x * y for x, y in zip(unit_a, unit_b, strict=True))
-    return dot / (math.hypot(*unit_a) * math.hypot(*unit_b))
+    scaled = [value / scale for value in vector]
+    return _Direction(scaled, math.hypot(*scaled))

@@ -31,6 +31,8 @@ from core.policy.retry import Charge, Failure, from_response
 _DEFAULT_URL = "https://api.anthropic.com"
 _CONNECTING = 0.9
 """Share of an attempt's time for getting a connection."""
+_IDLE_S = 4.0
+"""An idle connection is closed before its server does so (uvicorn: 5 s), so that no request meets one being closed."""
 _STOPS = {
     "end_turn": StopReason.END,
     "stop_sequence": StopReason.END,
@@ -153,7 +155,7 @@ class MessagesWire:
         headers = {name: value for name, value in client.default_headers.items() if isinstance(value, str)}
         certificates = httpx2.create_ssl_context(trust_env=self._trusts_env)
         return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=CONNECTIONS, ssl=certificates),
+            connector=aiohttp.TCPConnector(limit=CONNECTIONS, keepalive_timeout=_IDLE_S, ssl=certificates),
             headers={**headers, "anthropic-version": self._surface.api_version},
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=self._trusts_env,
