@@ -128,7 +128,7 @@ class Lines:
 
     async def _write(self) -> None:
         while self._waiting:
-            await asyncio.sleep(0)  # what else is ready goes along
+            await asyncio.sleep(0)  # noqa: TID251 - a turn, no time: what else is ready goes along
             waiters, batch = self._waiters, b"\n".join([*self._waiting, b""])
             self._waiters, self._waiting, self._size = [], [], 0
             try:
