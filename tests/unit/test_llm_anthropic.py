@@ -91,18 +91,34 @@ async def test_schema_and_effort_travel_in_output_config(server: ScriptedServer,
     assert server.seen[0].headers["authorization"] == f"Bearer {key}"
 
 
-async def test_credentials_that_the_sdk_finds_by_itself_are_exchanged_and_sent(
-    server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def federated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     monkeypatch.setenv("ANTHROPIC_IDENTITY_TOKEN", "who I am")
     monkeypatch.setenv("ANTHROPIC_FEDERATION_RULE_ID", "fdrl_1")
     monkeypatch.setenv("ANTHROPIC_ORGANIZATION_ID", "00000000-0000-0000-0000-000000000001")
+
+
+@pytest.mark.usefixtures("federated")
+async def test_credentials_that_the_sdk_finds_by_itself_are_exchanged_and_sent(
+    server: ScriptedServer, tmp_path: Path
+) -> None:
     token = {"access_token": "for an hour", "token_type": "Bearer", "expires_in": 3600}
     server.script.append(Answer(body=json.dumps(token).encode()))
     await complete(server, tmp_path, prompt(), of=spec())
     assert [seen.path for seen in server.seen] == ["/v1/oauth/token", "/v1/messages"]
     assert server.seen[1].headers["authorization"] == "Bearer for an hour"
+
+
+@pytest.mark.usefixtures("federated")
+async def test_credentials_that_are_not_exchanged_cost_nothing(server: ScriptedServer) -> None:
+    server.otherwise = Answer(status=403, body=b"{}")
+    wire = MessagesWire(spec(), server.url)
+    async with wire.connected():
+        outcome = await wire.send(wire.request(prompt()), timeout_s=5, now=TODAY.now())
+    assert {seen.path for seen in server.seen} == {"/v1/oauth/token"}
+    assert isinstance(outcome, Failure)
+    assert outcome.charge is Charge.NONE
 
 
 async def test_a_connection_that_never_comes_is_given_up_before_the_attempt_and_costs_nothing(key: str) -> None:

@@ -33,6 +33,10 @@ _CONNECTING = 0.9
 """Share of an attempt's time for getting a connection."""
 _IDLE_S = 4.0
 """An idle connection is closed before its server does so (uvicorn: 5 s), so that no request meets one being closed."""
+_UNSENT = (
+    anthropic.AnthropicError, httpx2.HTTPError, aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError,
+)  # fmt: skip
+"""The SDK got no token, or there was no connection: nothing went out that could be billed."""
 _STOPS = {
     "end_turn": StopReason.END,
     "stop_sequence": StopReason.END,
@@ -186,8 +190,8 @@ class MessagesWire:
                 self._url, data=request.content, headers=headers, timeout=patience
             ) as response:
                 content = await response.read()
-        except (anthropic.AnthropicError, httpx2.HTTPError, aiohttp.ClientError) as error:
-            return _lost(error)
+        except (*_UNSENT, aiohttp.ClientError) as error:
+            return lost(error, charge=Charge.NONE if isinstance(error, _UNSENT) else Charge.POSSIBLE)
         if not response.ok:
             words = said(content, response.status)
             return from_response(response.status, response.headers, words, now=now)
@@ -201,9 +205,3 @@ class MessagesWire:
         bare, asked = (httpx2.Request("POST", self._url) for _ in range(2))
         [ready] = [request async for request in self._client.custom_auth.async_auth_flow(asked)]
         return {name: value for name, value in ready.headers.items() if name not in bare.headers}
-
-
-def _lost(error: Exception) -> Failure:
-    """Nothing was billed when no connection was ever made."""
-    unsent = isinstance(error, (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError))
-    return lost(error, charge=Charge.NONE if unsent else Charge.POSSIBLE)
