@@ -67,7 +67,8 @@ class Caller:
     @contextlib.asynccontextmanager
     async def _asking(self, request: Request) -> AsyncIterator[Recording]:
         """The reply; its slot is held until the context is left, which is when the reply is recorded."""
-        worst = self._tariff.worst(request.most_input_tokens, request.max_tokens)  # what can be, is worked out before
+        # Puts the body together, too: no work that could be done before is done in a place that others wait for.
+        worst = self._tariff.worst(request.most_input_tokens, request.max_tokens)
         async with self._means.limiter.slot() as slot:
             yield self._recording(request, await self._persist(request, worst, slot))
 
