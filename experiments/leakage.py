@@ -45,12 +45,11 @@ from experiments.standing import (
     ANSWER_WORDS,
     EXAMPLE_WORDS,
     INSTRUCTION_WORDS,
-    damaged,
     data_files,
     estimated,
     parser_record,
     questions_of,
-    read_row,
+    read_rows,
 )
 
 
@@ -117,7 +116,8 @@ class Leakage:
         """Ask the workshop for everything that the suites need."""
         golden = workspace.configs / config.golden
         suites = {suite.name: await _opened(suite, workspace, golden, clock) for suite in config.suites}
-        yield LeakageSession(config, workspace.configs, suites)
+        questions = await asyncio.to_thread(questions_of, config.golden, workspace.configs, config.questions)
+        yield LeakageSession(config, workspace.configs, questions, suites)
 
 
 @dataclass(frozen=True)
@@ -137,6 +137,8 @@ class LeakageSession:
 
     config: LeakageConfig
     configs: Path
+    questions: Sequence[GoldenQuestion]
+    """What is asked, as it was when the run was opened."""
     suites: Mapping[str, OpenModel]
 
     async def record(self, identity: RunIdentity) -> RunRecord:
@@ -156,7 +158,7 @@ class LeakageSession:
         from core.flows.leakage import audit_answers
 
         rows = audit_answers(
-            self._questions(),
+            self.questions,
             finished,
             arm=_arm_of(cell),
             run=cell.run,
@@ -167,20 +169,29 @@ class LeakageSession:
             async for row in rows:
                 yield row
 
-    async def conclude(self, record: RunRecord, rows: Mapping[str, Sequence[str]], coverage: Coverage) -> Conclusion:  # noqa: ARG002  the report counts its rows itself
+    def read(self, cell: Cell, stored: Sequence[str]) -> Sequence[AuditedRow]:
+        """Audited rows."""
+        return read_rows(
+            AuditedRow, stored, cell, self.questions, lambda row: _cell_id(row.suite, row.arm, row.run)
+        )
+
+    async def conclude(
+        self,
+        record: RunRecord,
+        rows: Mapping[str, Sequence[AuditedRow]],
+        coverage: Coverage,  # noqa: ARG002  the report counts its rows itself
+    ) -> Conclusion:
         """The report."""
         return await asyncio.to_thread(self._concluded, record, rows)
 
-    def _concluded(self, record: RunRecord, rows: Mapping[str, Sequence[str]]) -> Conclusion:
+    def _concluded(self, record: RunRecord, rows: Mapping[str, Sequence[AuditedRow]]) -> Conclusion:
         from core.lab.audit import files, summary
         from core.measure.leakage.report import AuditBackground, audit
 
-        questions = self._questions()
-        known = frozenset(question.id for question in questions)
-        answered = [_row(cell, row, known) for cell, stored in rows.items() for row in stored]
+        answered = [row for stored in rows.values() for row in stored]
         background = AuditBackground(
             record=record,
-            questions=questions,
+            questions=self.questions,
             spec=self.config.audit,
             pools={name: self._pool(suite) for name, suite in self.suites.items()},
             vocabularies={name: suite.vocabulary for name, suite in self.suites.items()},
@@ -192,9 +203,6 @@ class LeakageSession:
             summary=summary(report),
             binding_faults=report.binding_faults,
         )
-
-    def _questions(self) -> tuple[GoldenQuestion, ...]:
-        return questions_of(self.config.golden, self.configs, self.config.questions)
 
     def _pool(self, suite: OpenModel) -> Sequence[Example]:
         from core.adapters.domain import load_examples
@@ -229,15 +237,6 @@ async def _opened(suite: AuditedSuite, workspace: Workspace, golden: Path, clock
         ports=ports,
     )
     return OpenModel(suite, audited, pool.record, known_words(vocabulary))
-
-
-def _row(cell: str, stored: str, known: frozenset[str]) -> AuditedRow:
-    """A stored row, which must be one that `cell` can hold."""
-    row = read_row(AuditedRow, stored, cell)
-    place = _cell_id(row.suite, row.arm, row.run)
-    if place != cell or row.id not in known:
-        raise damaged(cell, stored, f"it is that of {row.id} in {place}")
-    return row
 
 
 def _cell_id(suite: str, arm: Arm, run: int) -> str:

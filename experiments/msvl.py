@@ -52,12 +52,11 @@ from experiments.standing import (
     ANSWER_WORDS,
     EXAMPLE_WORDS,
     INSTRUCTION_WORDS,
-    damaged,
     data_files,
     estimated,
     parser_record,
     questions_of,
-    read_row,
+    read_rows,
 )
 
 
@@ -136,7 +135,8 @@ class Msvl:
             suites = await _opened(config, workspace, clock)
         finally:
             await loading  # a thread is not stopped
-        yield MsvlSession(config, workspace.configs, suites)
+        questions = await asyncio.to_thread(_questions, config, workspace.configs)
+        yield MsvlSession(config, questions, suites)
 
 
 def _load(config: MsvlConfig) -> None:
@@ -203,7 +203,8 @@ class MsvlSession:
     """core.lab.experiment.Session of the evaluation."""
 
     config: MsvlConfig
-    configs: Path
+    questions: Sequence[GoldenQuestion]
+    """What is asked, as it was when the run was opened."""
     suites: Mapping[str, OpenSuite]
 
     async def record(self, identity: RunIdentity) -> RunRecord:
@@ -224,9 +225,8 @@ class MsvlSession:
         from core.flows.evaluate import evaluate
 
         suite = self.suites[cell.suite]
-        questions = _questions(self.config, self.configs)
         rows = evaluate(
-            questions,
+            self.questions,
             finished,
             run=cell.run,
             settings=_settings(suite.spec),
@@ -239,24 +239,31 @@ class MsvlSession:
             async for row in rows:
                 yield row
 
-    async def conclude(self, record: RunRecord, rows: Mapping[str, Sequence[str]], coverage: Coverage) -> Conclusion:  # noqa: ARG002  the report counts its rows itself
+    def read(self, cell: Cell, stored: Sequence[str]) -> Sequence[JudgedRow]:
+        """Judged rows."""
+        return read_rows(JudgedRow, stored, cell, self.questions, lambda row: cell_id(row.suite, row.run))
+
+    async def conclude(
+        self,
+        record: RunRecord,
+        rows: Mapping[str, Sequence[JudgedRow]],
+        coverage: Coverage,  # noqa: ARG002  the report counts its rows itself
+    ) -> Conclusion:
         """The report."""
         with _uncollected():
             return await asyncio.to_thread(self._concluded, record, rows)
 
-    def _concluded(self, record: RunRecord, rows: Mapping[str, Sequence[str]]) -> Conclusion:
+    def _concluded(self, record: RunRecord, rows: Mapping[str, Sequence[JudgedRow]]) -> Conclusion:
         from core.lab import report as rendering
         from core.lab.report import history
         from core.measure.summary import Background, summarise
         from experiments.contenders import compared_suites
         from experiments.history import with_history
 
-        questions = _questions(self.config, self.configs)
-        known = frozenset(question.id for question in questions)
-        judged = [_row(cell, row, known) for cell, stored in rows.items() for row in stored]
+        judged = [row for stored in rows.values() for row in stored]
         background = Background(
             record=record,
-            questions=questions,
+            questions=self.questions,
             gates=self.config.gates,
             bands=self.config.bands,
             truth=self._truth(),
@@ -298,14 +305,6 @@ def _compared(report: EvaluationReport) -> tuple[str, ...]:
     from core.lab.report import comparison
 
     return () if report.comparison is None else comparison.summary(report.comparison)
-
-
-def _row(cell: str, stored: str, known: frozenset[str]) -> JudgedRow:
-    """A stored row, which must be one that `cell` can hold."""
-    row = read_row(JudgedRow, stored, cell)
-    if cell_id(row.suite, row.run) != cell or row.id not in known:
-        raise damaged(cell, stored, f"it is that of {row.id} in {cell_id(row.suite, row.run)}")
-    return row
 
 
 def cell_id(suite: str, run: int) -> str:

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol, Self, TypeVar
 
 from pydantic import ValidationError
 
 from core.errors import StoreError
-from core.lab.experiment import CallEstimate
-from core.model.frozen import Frozen
+from core.lab.experiment import CallEstimate, Cell
 from core.model.prompt import Usage
 from core.model.record import ParserRecord
 from core.model.sample import GoldenQuestion
 from core.model.specs import FewShotSpec, IndexSpec, LanguageSpec, ModelSpec, Positive
 from core.model.syntax import ParserInfo
 
-RowType = TypeVar("RowType", bound=Frozen)
+
+
+class AskedRow(Protocol):
+    """A stored row of one question: a frozen pydantic model."""
+
+    @property
+    def id(self) -> str:
+        """The question's."""
+
+    @classmethod
+    def model_validate_json(cls, json_data: str) -> Self:
+        """The row in `json_data`."""
+
+
+RowType = TypeVar("RowType", bound=AskedRow)
 
 
 class AssistantSpec(Protocol):
@@ -59,17 +72,35 @@ def questions_of(golden: str, configs: Path, first: Positive | None) -> tuple[Go
     return load_golden(configs / golden)[:first]
 
 
+def read_rows(
+    kind: type[RowType],
+    stored: Sequence[str],
+    cell: Cell,
+    asked: Sequence[GoldenQuestion],
+    cell_of: Callable[[RowType], str],
+) -> Sequence[RowType]:
+    """The stored rows of `cell`, whose id `cell_of` finds in each, on questions of `asked`.
+
+    Raises StoreError for any other: whoever edits a journal should hear of it.
+    """
+    known = frozenset(question.id for question in asked)
+    rows = [read_row(kind, row, cell.id) for row in stored]
+    for row, text in zip(rows, stored, strict=True):
+        if cell_of(row) != cell.id or row.id not in known:
+            raise _damaged(cell.id, text, f"it is that of {row.id} in {cell_of(row)}")
+    return rows
+
+
 def read_row(kind: type[RowType], stored: str, cell: str) -> RowType:
-    """A stored row of `cell`. Raises StoreError where it is none: whoever edits a journal should hear of it."""
+    """A stored row of the cell with the id `cell`. Raises StoreError where it is none."""
     try:
         return kind.model_validate_json(stored)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
-        raise damaged(cell, stored, f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}") from error
+        raise _damaged(cell, stored, f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}") from error
 
 
-def damaged(cell: str, stored: str, what: str) -> StoreError:
-    """The error for a row that its run did not write."""
+def _damaged(cell: str, stored: str, what: str) -> StoreError:
     return StoreError(
         f"a row of cell {cell} is not as this run wrote it: {what} ({stored[:40]}...)",
         remedy="restore cells/ from a copy, or run again with --fresh (the old run is kept aside)",

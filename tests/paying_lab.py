@@ -78,7 +78,12 @@ class PayingSession:
         asked = Prompt(name="ask@1", model=MODEL, system="", turns=turns, max_tokens=self._config.max_tokens)
         return PaidRow(id=name, text=(await self._llm.complete(asked)).text)
 
-    async def conclude(self, record: RunRecord, rows: Mapping[str, Sequence[str]], coverage: Coverage) -> Conclusion:
+    def read(self, cell: Cell, stored: Sequence[str]) -> Sequence[PaidRow]:
+        return [PaidRow.model_validate_json(row) for row in stored]
+
+    async def conclude(
+        self, record: RunRecord, rows: Mapping[str, Sequence[PaidRow]], coverage: Coverage
+    ) -> Conclusion:
         found = sum(map(len, rows.values()))
         report = {"coverage": coverage.value, "rows": found, "fingerprint": record.fingerprint}
         return Conclusion({"report.json": json.dumps(report).encode()}, usable=found)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import AsyncIterator, Callable
 
 import ray  # noqa: TID251 - this package is the edge where Ray is known
 
-from core.cluster import proxies as _what_sources_hold  # noqa: F401 - loaded as the worker starts
 from core.cluster.packing import packed
 from core.lab.inline import closed_after
 from core.lab.process import collect_rarely, stand_back
@@ -14,13 +14,20 @@ from core.lab.process import collect_rarely, stand_back
 CELLS_AT_ONCE = 1000
 """Cells that wait on others take no processor; how many run is the laboratory's to say."""
 
+IN_SOURCES = ("core.cluster.actors", "core.cluster.proxies", "core.lab.streaming")
+"""Modules that sources are unpickled with. Named, because Ray sends a class as a value: what this file imports and the
+class does not use is not imported there.
+"""
+
 
 @ray.remote(max_concurrency=CELLS_AT_ONCE, max_restarts=0)
 class CellWorker:
     """Runs sources on its event loop. It is not restarted: the cells it had must first be told what they lost."""
 
     def __init__(self, known: object) -> None:  # noqa: ARG002 - its modules have been loaded by now, which is its use
-        """With what it takes to understand `known`."""
+        """With what it takes to understand `known`, and the first source."""
+        for module in IN_SOURCES:
+            importlib.import_module(module)
         collect_rarely()
         stand_back()
 

@@ -2,7 +2,8 @@
 
 The laboratory owns identity, the run folder, durability, resumption, progress and exit codes. An experiment owns its
 configuration type, its data, its rows and its report. Order of calls: `data_files`, `plan`, `open`, then on the
-session `record` (once, before anything is spent), `rows` (once per unfinished cell, concurrently), `conclude` (once).
+session `record` (once, before anything is spent), `rows` (once per unfinished cell, concurrently), `read` (once per
+cell, when it has ended), `conclude` (once).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Protocol, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar
 
 from pydantic import Field, StringConstraints
 
@@ -55,6 +56,9 @@ class Row(Protocol):
 
     def model_dump_json(self) -> str:
         """The row as one line of JSON."""
+
+
+RowT = TypeVar("RowT", bound=Row)
 
 
 class Cell(Frozen):
@@ -142,7 +146,7 @@ class Conclusion:
     """Every reason why the result may not be cited, those included that only the rows can show."""
 
 
-class Session(Protocol):
+class Session(Protocol[RowT]):
     """An experiment with its dependencies open. Raises core.errors; the runner turns them into exit codes.
 
     `rows` runs where the pool runs it: a session is a value that can be pickled when its ports can, and keeps no state
@@ -156,15 +160,21 @@ class Session(Protocol):
         (provenance and `built_at` of indices apart) refuses the resumption.
         """
 
-    def rows(self, cell: Cell, finished: frozenset[str]) -> AsyncIterator[Row]:
+    def rows(self, cell: Cell, finished: frozenset[str]) -> AsyncIterator[RowT]:
         """The rows of `cell` whose id is not in `finished`, in any order, as they become ready.
 
         A row that is yielded will be durable before the next is asked for. A sample that cannot be had is left out
         (the run is then incomplete); DependencyDown and BudgetExhausted stop the whole run.
         """
 
-    async def conclude(self, record: RunRecord, rows: Mapping[str, Sequence[str]], coverage: Coverage) -> Conclusion:
-        """The report over the stored rows: cell id -> rows as JSON text, ordered by row id, cells in plan order."""
+    def read(self, cell: Cell, stored: Sequence[str]) -> Sequence[RowT]:
+        """The rows of `cell` that are stored as these JSON texts, in their order. Blocks.
+
+        Raises StoreError for one that this run did not write.
+        """
+
+    async def conclude(self, record: RunRecord, rows: Mapping[str, Sequence[RowT]], coverage: Coverage) -> Conclusion:
+        """The report over what was stored: cell id -> rows as read(), ordered by row id, cells in plan order."""
 
 
 ConfigT = TypeVar("ConfigT", bound=ExperimentConfig)
@@ -187,5 +197,5 @@ class Experiment(Protocol[ConfigT]):
     def plan(self, config: ConfigT, configs: Path) -> Plan:
         """What would run. Raises ConfigError for what cannot."""
 
-    def open(self, config: ConfigT, workspace: Workspace, clock: Clock) -> AbstractAsyncContextManager[Session]:
+    def open(self, config: ConfigT, workspace: Workspace, clock: Clock) -> AbstractAsyncContextManager[Session[Any]]:
         """Open all dependencies. Progress is the runner's: it counts rows once they are durable."""

@@ -106,7 +106,7 @@ class _Replayed:
 
 @dataclass(frozen=True)
 class _ReplayedSession:
-    session: Session
+    session: Session[Any]
     folder: Path
     guard: Callable[[], None]
 
@@ -121,7 +121,10 @@ class _ReplayedSession:
             async for row in rows:
                 yield _as_measured(row, known.get(row.id))
 
-    async def conclude(self, record: RunRecord, rows: Mapping[str, Sequence[str]], coverage: Coverage) -> Conclusion:
+    def read(self, cell: Cell, stored: Sequence[str]) -> Sequence[Row]:
+        return self.session.read(cell, stored)
+
+    async def conclude(self, record: RunRecord, rows: Mapping[str, Sequence[Row]], coverage: Coverage) -> Conclusion:
         return await self.session.conclude(record, rows, coverage)
 
 

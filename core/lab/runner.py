@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,7 +14,7 @@ from typing import Any
 from core.errors import AssayError, BudgetExhausted, ConfigError, DependencyDown, StoreError, WorkerLost
 from core.lab.attendance import attended
 from core.lab.continuity import changes, continued
-from core.lab.experiment import Cell, ConfigT, Coverage, RunIdentity, Session, Workspace
+from core.lab.experiment import Cell, ConfigT, Coverage, Row, RunIdentity, Session, Workspace
 from core.lab.inline import closed_after
 from core.lab.journal import Journal
 from core.lab.outcome import Outcome, Status, concluded, interrupted
@@ -22,6 +22,7 @@ from core.lab.prepare import Prepared
 from core.lab.progress import Watcher
 from core.lab.side_by_side import side_by_side
 from core.lab.store import RunFolder
+from core.lab.streaming import lines_of
 from core.model.record import Provenance, RunRecord
 from core.model.specs import RuntimeSpec
 from core.ports import Clock, Places, Pool, Workshop
@@ -100,9 +101,9 @@ class _Drive:
     prepared: Prepared[Any]
     lab: Laboratory
     folder: RunFolder
-    session: Session
+    session: Session[Any]
     watcher: Watcher
-    done: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    done: dict[str, Sequence[Row]] = field(default_factory=dict)
     """The rows of the cells that this driver finished, read back when they were: the end does not wait for it."""
 
     async def recorded(self) -> RunRecord:
@@ -129,7 +130,7 @@ class _Drive:
         counts = {cell.id: len(self.folder.rows(cell.id)) for cell in self.prepared.plan.cells}
         self.watcher.begin(self.prepared.plan, counts)
         trouble = await self._filled()
-        rows, expected = self._rows(), self.prepared.plan.expected
+        rows, expected = await asyncio.to_thread(self._rows), self.prepared.plan.expected
         found = sum(map(len, rows.values()))
         conclusion = None
         if found:
@@ -180,7 +181,7 @@ class _Drive:
                 remedy="restore cells/ from a copy, or run again with --fresh (the old run is kept aside)",
             )
         if count == cell.expected:
-            self.done[cell.id] = await asyncio.to_thread(self.folder.mark_done, cell.id)
+            self.done[cell.id] = await asyncio.to_thread(lambda: self._read(cell, self.folder.mark_done(cell.id)))
 
     async def _outliving(self, cell: Cell, journal: Journal) -> int:
         """The rest of `cell`, whatever becomes of the workers that run it; how many rows that was."""
@@ -200,23 +201,19 @@ class _Drive:
     async def _append(self, cell: Cell, journal: Journal, made: set[str]) -> None:
         """Run `cell` without the rows it has and those in `made`; what comes is durable, then added to `made`."""
         finished = frozenset(journal.rows) | made
-        lines = self.lab.pool.run(partial(_lines, self.session, cell, finished))
+        lines = self.lab.pool.run(partial(lines_of, self.session, cell, finished))
         async with closed_after(lines):
             async for row_id, line in lines:
                 await journal.append(row_id, line)
                 made.add(row_id)
                 self.watcher.advance(cell.id)
 
-    def _rows(self) -> dict[str, Sequence[str]]:
-        """What is on the disk, or was when its cell was done, in an order that does not depend on arrival."""
-        cells = [cell.id for cell in self.prepared.plan.cells]
-        by_id = {cell: self.done[cell] if cell in self.done else self.folder.rows(cell) for cell in cells}
-        return {cell: tuple(rows[row] for row in sorted(rows)) for cell, rows in by_id.items()}
+    def _rows(self) -> dict[str, Sequence[Row]]:
+        """What is on the disk, or was when its cell was done, in an order that does not depend on arrival. Blocks."""
+        return {
+            cell.id: self.done[cell.id] if cell.id in self.done else self._read(cell, self.folder.rows(cell.id))
+            for cell in self.prepared.plan.cells
+        }
 
-
-async def _lines(session: Session, cell: Cell, finished: frozenset[str]) -> AsyncIterator[tuple[str, str]]:
-    """The id and the JSON of each row, made where the row is: the one driver has those of every worker to write."""
-    rows = session.rows(cell, finished)
-    async with closed_after(rows):
-        async for row in rows:
-            yield row.id, row.model_dump_json()
+    def _read(self, cell: Cell, stored: Mapping[str, str]) -> Sequence[Row]:
+        return self.session.read(cell, [stored[row] for row in sorted(stored)])

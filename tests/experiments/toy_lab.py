@@ -66,8 +66,11 @@ class ToySession:
                 if not self._fails(f"{cell.id}/{word}"):
                     yield ToyRow(id=word, value=factor * (seed_for(self._config.seed, cell.run, word) % 1000))
 
-    async def conclude(self, record: RunRecord, rows: Mapping[str, Sequence[str]], coverage: Coverage) -> Conclusion:
-        values = {cell: [json.loads(row)["value"] for row in cells] for cell, cells in rows.items()}
+    def read(self, cell: Cell, stored: Sequence[str]) -> Sequence[ToyRow]:
+        return [ToyRow.model_validate_json(row) for row in stored]
+
+    async def conclude(self, record: RunRecord, rows: Mapping[str, Sequence[ToyRow]], coverage: Coverage) -> Conclusion:
+        values = {cell: [row.value for row in cells] for cell, cells in rows.items()}
         total = sum(map(sum, values.values()))
         report = {"coverage": coverage.value, "fingerprint": record.fingerprint, "values": values, "total": total}
         gates = (f"total {total} < {self._config.floor}",) if total < self._config.floor else ()
