@@ -171,9 +171,7 @@ class LeakageSession:
 
     def read(self, cell: Cell, stored: Sequence[str]) -> Sequence[AuditedRow]:
         """Audited rows."""
-        return read_rows(
-            AuditedRow, stored, cell, self.questions, lambda row: _cell_id(row.suite, row.arm, row.run)
-        )
+        return read_rows(AuditedRow, stored, cell, self.questions, lambda row: _cell_id(row.suite, row.arm, row.run))
 
     async def conclude(
         self,

@@ -17,7 +17,6 @@ from core.model.specs import FewShotSpec, IndexSpec, LanguageSpec, ModelSpec, Po
 from core.model.syntax import ParserInfo
 
 
-
 class AskedRow(Protocol):
     """A stored row of one question: a frozen pydantic model."""
 

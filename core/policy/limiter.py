@@ -20,7 +20,7 @@ from core.ports import Clock
 
 FLOOR = 1
 """A channel is never narrower: something must find out that the provider is back."""
-START = 16
+START = 32
 """Ceiling to begin with; it doubles with each round trip until the first refusal."""
 LONGEST_PAUSE_S = 300.0
 OVERLOADED = 529
