@@ -185,7 +185,7 @@ class LlmActor(_Host):
 
     def __init__(self, *of: Any) -> None:
         super().__init__(*of)
-        self._door = asyncio.Lock()
+        self._one_begins = asyncio.Lock()
 
     async def open(self, spec: ModelSpec, role: str, acting: RehearsalSpec | None) -> None:
         """Open the caller of `spec`, so that what is wrong with it is told before the first call."""
@@ -194,7 +194,9 @@ class LlmActor(_Host):
     async def complete(self, which: bytes, asked: bytes) -> bytes:
         """As core.ports.Llm: the completion of the prompt in `asked`, packed."""
         caller: Llm = await self._opened(which, lambda shop: shop.llm(*unpacked(which)))
-        async with self._door:  # one after the other: a reply that came meanwhile goes first, since it holds a place
+        async with (
+            self._one_begins
+        ):  # one after the other: a reply that came meanwhile goes first, since it holds a place
             await asyncio.sleep(0)  # noqa: TID251 - a turn, no time
         [prompt] = unpacked(asked)
         return packed(await caller.complete(prompt))

@@ -14,9 +14,9 @@ from core.lab.process import collect_rarely, stand_back
 CELLS_AT_ONCE = 1000
 """Cells that wait on others take no processor; how many run is the laboratory's to say."""
 
-IN_SOURCES = ("core.cluster.actors", "core.cluster.proxies", "core.lab.streaming")
-"""Modules that sources are unpickled with. Named, because Ray sends a class as a value: what this file imports and the
-class does not use is not imported there.
+LOADED_AHEAD = ("core.cluster.actors", "core.cluster.proxies", "core.lab.streaming")
+"""Modules that the first source would import as it is unpickled. Named, because Ray sends a class as a value: what this
+file imports and the class does not use is not imported there.
 """
 
 
@@ -26,7 +26,7 @@ class CellWorker:
 
     def __init__(self, known: object) -> None:  # noqa: ARG002 - its modules have been loaded by now, which is its use
         """With what it takes to understand `known`, and the first source."""
-        for module in IN_SOURCES:
+        for module in LOADED_AHEAD:
             importlib.import_module(module)
         collect_rarely()
         stand_back()

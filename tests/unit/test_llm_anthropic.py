@@ -91,6 +91,13 @@ async def test_schema_and_effort_travel_in_output_config(server: ScriptedServer,
     assert server.seen[0].headers["authorization"] == f"Bearer {key}"
 
 
+async def test_the_fields_of_a_schema_go_out_in_their_order(server: ScriptedServer, tmp_path: Path, key: str) -> None:
+    """A model writes them in it: a reason that comes after its verdict explains nothing."""
+    fields = {"reason": {"type": "string"}, "because": {"type": "string"}, "a_verdict": {"type": "integer"}}
+    await complete(server, tmp_path, prompt(output_schema={"type": "object", "properties": fields}), of=spec())
+    assert list(server.seen[0].body["output_config"]["format"]["schema"]["properties"]) == list(fields)
+
+
 @pytest.fixture
 def federated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 
 from core.errors import LlmRefused
 from core.model.frozen import canonical_json, canonical_object, digest_of
 
-_BODY = TypeAdapter(dict[str, Any])
-"""Writes a body five times as fast as json does."""
+_BODY = TypeAdapter(dict[str, Any], config=ConfigDict(ser_json_inf_nan="constants"))
+"""Writes a body five times as fast as json does. What has no JSON form, the key has refused before."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,10 @@ class Request:
 
     @cached_property
     def content(self) -> bytes:
-        """The body in UTF-8. Raises LlmRefused for text that has no UTF-8 form (half a surrogate pair)."""
+        """The body in UTF-8, in the order it was made: a model writes the fields of a schema in theirs.
+
+        Raises LlmRefused for text that has no UTF-8 form (half a surrogate pair).
+        """
         try:
             return _BODY.dump_json(dict(self.body))
         except ValueError as error:
